@@ -19,9 +19,10 @@ const importCrontabLong = `Read a crontab and show the template and the schedule
 words of the command, such as certbot or report-daily, so that a second import of the same crontab changes nothing. With
 --apply they are created, all or none. If they exist already, only the command, the times and the zone are changed.
 
-The import records its source, the path of FILE, in the description of each template. If a line is gone later, the next
-import from the same source and with the same prefix names its schedule; with --prune it also disables the schedule.
-Standard input has no path: name the source with --source if you import several crontabs that way.
+The import records its source in the description of each template and schedule: the name of this machine and the path
+of FILE, such as web1:/etc/crontab. If a line is gone later, the next import from the same source and with the same
+prefix names its schedule; with --prune it also disables the schedule. Name the source with --source if the name of the
+machine changes, as in containers, and if you import several crontabs from standard input, which has no path.
 
 Jobs run as cron would run them: no retries, no timeout and no catch-up. They have the type exec, which no server runs
 until external commands are configured, or the --type of one of your workers. Until a server runs the type, new
@@ -61,7 +62,7 @@ func newImportCrontabCommand(a *app) *cobra.Command {
 	flags.BoolVar(&o.enable, "enable", false, "enable new schedules even if this server does not run the type")
 	flags.BoolVar(&o.skipRefused, "skip-refused", false, "import the other lines if some are refused")
 	flags.BoolVar(&o.prune, "prune", false, "disable schedules of an earlier import whose line is gone")
-	flags.Var(textFlag(&o.source, "NAME"), "source", "source to record, by which a later import finds removed lines (default: the path of FILE)")
+	flags.Var(textFlag(&o.source, "NAME"), "source", "source to record, by which a later import finds removed lines (default: HOST:PATH of FILE)")
 	return cmd
 }
 
@@ -79,7 +80,7 @@ func (o *crontabOptions) form() crontab.Form {
 }
 
 // check refuses flags that contradict each other.
-func (o *crontabOptions) check(file string) error {
+func (o *crontabOptions) check(host, file string) error {
 	switch {
 	case o.system && o.user:
 		return usagef("remove one of them", "--system and --user cannot be combined")
@@ -88,12 +89,15 @@ func (o *crontabOptions) check(file string) error {
 	case o.prune && file == "-" && o.source == "":
 		return usagef("name the crontab, such as --source $(hostname):$USER, in every import of it",
 			"--prune of standard input needs --source: otherwise every crontab from standard input is the same source")
+	case o.prune && host == "" && o.source == "":
+		return usagef("name the crontab, such as --source web1:/etc/crontab, in every import of it",
+			"--prune needs --source, because this machine has no name: otherwise the crontabs of all machines are the same source")
 	}
 	return nil
 }
 
 func (a *app) importCrontab(ctx context.Context, file string, o crontabOptions) error {
-	if err := o.check(file); err != nil {
+	if err := o.check(a.host, file); err != nil {
 		return err
 	}
 	text, err := a.fileText(file)
@@ -105,7 +109,7 @@ func (a *app) importCrontab(ctx context.Context, file string, o crontabOptions) 
 		return err
 	}
 	m := &crontabImport{a: a, crontabOptions: o, file: fileName(file), read: crontab.Parse(text, crontab.Config{Name: file, Form: o.form()}), zone: zone}
-	m.source = cmp.Or(o.source, sourceOf(file))
+	m.source, m.path = cmp.Or(o.source, sourceOf(a.host, file)), pathOf(file)
 	if err := m.compare(ctx); err != nil {
 		return err
 	}
@@ -164,7 +168,7 @@ func (m *crontabImport) handled(ctx context.Context) (bool, error) {
 		}
 		return false, nil
 	}
-	return kind.Handled && m.kind != typeExec, err
+	return serverRuns(kind), err
 }
 
 // put sends the definitions and records the change of each line.

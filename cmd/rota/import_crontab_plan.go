@@ -21,6 +21,7 @@ type crontabImport struct {
 	a    *app
 	file string
 	read crontab.Crontab
+	path string // of the file, the source that versions recorded that did not know the machine
 	zone machineZone
 
 	stored  api.Definitions  // what the server has; empty without a server
@@ -151,7 +152,7 @@ func (m *crontabImport) noteEntries() {
 				m.noteOnce(s.Line, "%s %s: remove it from the crontab, and let the command read it from a file or the environment of the worker", s.Name, open)
 			}
 		}
-		if containsSecret(e.Command) || containsSecret(e.Input) {
+		if containsSecret(e.Command + "\n" + e.Input) { // together: what an input means depends on the program
 			m.note(e.Line, "a part of the command %s: let the command read it from a file", open)
 		}
 	}
@@ -195,9 +196,7 @@ func (m *crontabImport) declare(handled bool) {
 			template = api.TemplateDefinition{}
 			template.MaxRetries, template.Timeout = new(int), new(api.Duration) // as cron: no retries, no timeout
 		}
-		if _, imported := m.importedUser(template.Description); imported || !known {
-			template.Description = m.description(e.User)
-		}
+		template.Description = m.describe(template.Description, e.User)
 		template.Type, template.DefaultParams = m.kind, paramsOf(m.kind, e)
 		schedule, known := m.stored.Schedules[l.Name]
 		if !known {
@@ -210,6 +209,7 @@ func (m *crontabImport) declare(handled bool) {
 		if m.enable {
 			schedule.State = string(rota.ScheduleEnabled)
 		}
+		schedule.Description = m.describe(schedule.Description, e.User)
 		schedule.Template, schedule.Cron, schedule.Timezone = l.Name, l.Cron, l.Timezone
 		schedule.At, schedule.Every, schedule.Anchor = api.Time{}, nil, api.Time{}
 		l.State = schedule.State

@@ -9,12 +9,12 @@ import (
 	"strings"
 
 	"github.com/rotajobs/rota"
-	"github.com/rotajobs/rota/api"
 	"github.com/rotajobs/rota/crontab"
 )
 
-// An import records its source in the description of each template, so that a later import of the same crontab finds the
-// definitions of its lines again, and those whose line is gone.
+// An import records its source in the description of each template and of its schedule, so that a later import of the same
+// crontab finds the definitions of its lines again, and those whose line is gone. A user who edits one of the two
+// descriptions leaves the record in the other one.
 
 // crontabRemoved is a schedule of an earlier import whose line is gone, in the output as JSON.
 type crontabRemoved struct {
@@ -25,8 +25,17 @@ type crontabRemoved struct {
 	Disable  bool   `json:"disable"` // whether --prune disables it
 }
 
-// sourceOf is the source of a file: its path, by which the same file is found again.
-func sourceOf(file string) string {
+// sourceOf is the source of a file: this machine and the path, by which the same file is found again. Machines that share
+// a server have the same paths, such as /etc/crontab.
+func sourceOf(host, file string) string {
+	path := pathOf(file)
+	if host == "" {
+		return path
+	}
+	return host + ":" + path
+}
+
+func pathOf(file string) string {
 	if file == "-" {
 		return "standard input"
 	}
@@ -37,15 +46,18 @@ func sourceOf(file string) string {
 const sourceMax = 1000
 
 const (
-	descriptionUser = ", user "
+	descriptionBegin = "from crontab "
+	descriptionUser  = ", user "
 
 	// unknownSource is the description in imports of versions that did not record a source.
 	unknownSource = "from a crontab"
 )
 
-// description is the description of a template for a line of this crontab.
-func (m *crontabImport) description(user string) string {
-	text := "from crontab " + m.source[max(0, len(m.source)-sourceMax):]
+// description is the description of the template and the schedule for a line of this crontab.
+func (m *crontabImport) description(user string) string { return m.record(m.source, user) }
+
+func (m *crontabImport) record(source, user string) string {
+	text := descriptionBegin + source[max(0, len(source)-sourceMax):]
 	if m.prefix != "" {
 		text += ", prefix " + m.prefix
 	}
@@ -64,12 +76,39 @@ func userIn(description, begin string) (user string, is bool) {
 	return strings.CutPrefix(rest, descriptionUser)
 }
 
-// importedUser reports whether a description is that of an import of this crontab, or of an import that recorded no source.
+// importedUser reports whether a description is that of an import of this crontab, or of an import that recorded no source
+// or no machine, and returns the user.
 func (m *crontabImport) importedUser(description string) (user string, is bool) {
-	if user, is = userIn(description, m.description("")); is {
-		return user, true
+	for _, begin := range []string{m.description(""), m.record(m.path, ""), unknownSource} {
+		if user, is = userIn(description, begin); is {
+			return user, true
+		}
 	}
-	return userIn(description, unknownSource)
+	return "", false
+}
+
+// importedName reports whether the stored definition of a name has a description of an import of this crontab, and
+// returns the user.
+func (m *crontabImport) importedName(name string) (user string, is bool) {
+	for _, description := range m.descriptions(name) {
+		if user, is = m.importedUser(description); is {
+			return user, true
+		}
+	}
+	return "", false
+}
+
+// descriptions returns the stored descriptions of the template and the schedule of a name.
+func (m *crontabImport) descriptions(name string) []string {
+	return []string{m.stored.Templates[name].Description, m.stored.Schedules[name].Description}
+}
+
+// describe returns the description of a template or a schedule: that of the import, unless a user wrote one.
+func (m *crontabImport) describe(stored, user string) string {
+	if _, imported := m.importedUser(stored); imported || stored == "" {
+		return m.description(user)
+	}
+	return stored
 }
 
 // names returns the name of each entry. An entry keeps the name under which an earlier import stored its command. A new name
@@ -83,9 +122,8 @@ func (m *crontabImport) names() []string {
 func (m *crontabImport) keptNames() map[int]string {
 	byCommand := map[string][]string{} // names by digest
 	for _, name := range slices.Sorted(maps.Keys(m.stored.Templates)) {
-		template := m.stored.Templates[name]
-		if _, imported := m.importedUser(template.Description); imported && strings.HasPrefix(name, m.prefix) {
-			digest := m.storedEntry(template).Digest()
+		if _, imported := m.importedName(name); imported && strings.HasPrefix(name, m.prefix) {
+			digest := m.storedEntry(name).Digest()
 			byCommand[digest] = append(byCommand[digest], name)
 		}
 	}
@@ -108,7 +146,8 @@ func (m *crontabImport) keptNames() map[int]string {
 }
 
 // storedEntry returns the command, the input and the user of a stored template.
-func (m *crontabImport) storedEntry(t api.TemplateDefinition) *crontab.Entry {
+func (m *crontabImport) storedEntry(name string) *crontab.Entry {
+	t := m.stored.Templates[name]
 	var params struct {
 		Command string   `json:"command"`
 		Args    []string `json:"args"`
@@ -122,7 +161,7 @@ func (m *crontabImport) storedEntry(t api.TemplateDefinition) *crontab.Entry {
 	if t.Type == typeExec && len(params.Args) == 2 {
 		e.Command = params.Args[1]
 	}
-	if user, imported := m.importedUser(t.Description); imported && e.User == "" {
+	if user, imported := m.importedName(name); imported && e.User == "" {
 		e.User = user
 	}
 	return e
@@ -130,27 +169,49 @@ func (m *crontabImport) storedEntry(t api.TemplateDefinition) *crontab.Entry {
 
 // taken reports whether an entry must not have a name, because a definition of another origin has it.
 func (m *crontabImport) taken(name string, e *crontab.Entry) bool {
-	template, stored := m.stored.Templates[name]
-	if !stored {
+	if _, stored := m.stored.Templates[name]; !stored {
 		_, scheduled := m.stored.Schedules[name]
 		return scheduled
 	}
-	if _, imported := m.importedUser(template.Description); imported {
+	if _, imported := m.importedName(name); imported {
 		return false
 	}
-	same := m.storedEntry(template) // its description was edited
+	if slices.ContainsFunc(m.descriptions(name), func(text string) bool { return strings.HasPrefix(text, descriptionBegin) }) {
+		return true // it came from another crontab
+	}
+	same := m.storedEntry(name) // both descriptions were edited
 	return same.Command != e.Command || same.Input != e.Input
 }
 
-// findRemoved collects the schedules of earlier imports of this crontab that belong to none of its lines.
+// findRemoved collects the schedules of earlier imports of this crontab that belong to none of its lines. The name of a
+// refused line is not known, so with refused lines a schedule without a line gets only a note.
 func (m *crontabImport) findRemoved(names []string) {
+	var unclear []string
 	for _, name := range slices.Sorted(maps.Keys(m.stored.Schedules)) {
 		schedule := m.stored.Schedules[name]
-		_, ours := userIn(m.stored.Templates[schedule.Template].Description, m.description(""))
-		if ours && !slices.Contains(names, name) && schedule.State != string(rota.ScheduleDisabled) {
+		switch {
+		case slices.Contains(names, name) || schedule.State == string(rota.ScheduleDisabled) || !m.recordedHere(name):
+		case len(m.read.Refused) > 0:
+			unclear = append(unclear, name)
+		default:
 			m.removed = append(m.removed, crontabRemoved{Name: name, Cron: schedule.Cron, Timezone: schedule.Timezone, State: schedule.State, Disable: m.prune})
 		}
 	}
+	if len(unclear) > 0 {
+		m.note(0, "%s without a line: %s. The line is gone or refused; correct the refused lines, and the next import reports which are gone",
+			plural(len(unclear), "schedule of an earlier import is", "schedules of an earlier import are"), strings.Join(unclear, ", "))
+	}
+}
+
+// recordedHere reports whether a schedule records this crontab as its source, itself or in the template of its name. A
+// schedule of another name that a user created for an imported template does not count.
+func (m *crontabImport) recordedHere(name string) bool {
+	schedule := m.stored.Schedules[name]
+	_, ours := userIn(schedule.Description, m.description(""))
+	if !ours && schedule.Template == name {
+		_, ours = userIn(m.stored.Templates[name].Description, m.description(""))
+	}
+	return ours
 }
 
 // disableRemoved adds the removed schedules to the definitions, with the state DISABLED.

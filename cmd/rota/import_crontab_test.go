@@ -85,19 +85,7 @@ func TestImportFindsRemovedLines(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	states := func() map[string]string {
-		var list struct {
-			Items []struct{ Name, State string }
-		}
-		if err := json.Unmarshal([]byte(s.must("schedule list -o json")), &list); err != nil {
-			t.Fatal(err)
-		}
-		found := map[string]string{}
-		for _, item := range list.Items {
-			found[item.Name] = item.State
-		}
-		return found
-	}
+	states := s.scheduleStates
 	write(other, "0 1 * * * elsewhere\n")
 	s.must("import crontab " + other + " --tz UTC --enable --apply")
 	s.must("import crontab " + other + " --tz UTC --enable --apply --prefix web1.")
@@ -107,7 +95,7 @@ func TestImportFindsRemovedLines(t *testing.T) {
 	write(file, "0 3 * * * report\n")
 	out := s.must("import crontab " + file + " --tz UTC --apply")
 	for _, want := range []string{
-		"removed: schedule backup (0 1 * * *, UTC) came from " + file + " and has no line any more; it still fires. " +
+		"removed: schedule backup (0 1 * * *, UTC) came from web1:" + file + " and has no line any more; it still fires. " +
 			"Disable it with --prune, or delete it: rota schedule delete backup --with-template\n",
 		"removed: schedule report (0 2 * * *, UTC)", // the line with other times keeps its own schedule
 		"1 line: 0 new, 0 changed, 1 unchanged, 0 refused, 2 removed. Nothing to do.",
@@ -207,7 +195,7 @@ func TestImportKeepsNamesOfEarlierVersions(t *testing.T) {
 	if code != exitDone || !strings.Contains(out, "perl-71b4df") || !strings.Contains(out, "0 new, 1 changed") {
 		t.Errorf("exit %d: %s%s", code, out, errs)
 	}
-	if got := s.must("template show perl-71b4df"); !strings.Contains(got, "from crontab standard input, user root") {
+	if got := s.must("template show perl-71b4df"); !strings.Contains(got, "from crontab web1:standard input, user root") {
 		t.Error(got)
 	}
 }
@@ -232,7 +220,15 @@ func TestImportWarnsOfPasswordsInCommands(t *testing.T) {
 		{"aws s3 ls AKIAIOSFODNN7EXAMPLE", true},
 		{"sh -c 'mysql -p" + secret + "'", true},
 		{"mail ops%password=" + secret, true},
+		{"ftp -n host%user app " + secret + "%put f", true},
+		{"mount -o user=app,pass=" + secret + " //h/s /mnt", true},
+		{"curl -s 'https://example.com/?key=" + secret + "'", true},
+		{"sqlplus app/" + secret + "@db @run.sql", true},
+		{"echo " + secret + " | sudo -S reboot", true},
 
+		{"ftp -n host%user app $PASS%put f", false},
+		{"sqlplus app/$PASS@db @run.sql", false},
+		{`echo "$PASS" | sudo -S reboot`, false},
 		{"mysqldump -p shop", false},
 		{"mysqldump -p$PASS shop", false},
 		{`mysqldump -p"$(cat /run/pass)" shop`, false},

@@ -242,3 +242,24 @@ func TestYAMLRoundTripOfLargeDocuments(t *testing.T) {
 		t.Logf("%s: %d bytes in %s", name, len(want), time.Since(began))
 	}
 }
+
+// TestImportRefusesAmbiguousParams: an import refuses params that JSON readers understand differently, with the line of the
+// document, and writes nothing, also not the other definitions.
+func TestImportRefusesAmbiguousParams(t *testing.T) {
+	s := startServer(t)
+	for _, row := range []struct{ params, want string }{
+		{"n: 1e999", `templates.bad.default_params.n: is "1e999"`},
+		{"list: [1, -1e400]", `templates.bad.default_params.list[1]: is "-1e400"`},
+		{`"text": "\ud800"`, "surrogate pair"},
+		{"n: 1, n: 2", `"n" is given twice`},
+	} {
+		document := "templates:\n  fine:\n    type: noop\n  bad:\n    type: noop\n    default_params: {" + row.params + "}\n"
+		out, errs, code := s.runWith("import -", terminal{}, map[string]string{"STDIN": document})
+		if code != exitUsage || !strings.HasPrefix(errs, "rota: standard input:6: ") || !strings.Contains(errs, row.want) {
+			t.Errorf("%s exits with %d: %s%s", row.params, code, out, errs)
+		}
+		if list := s.must("template list"); !strings.Contains(list, "no templates") {
+			t.Fatalf("%s was written: %s", row.params, list)
+		}
+	}
+}

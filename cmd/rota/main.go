@@ -11,8 +11,9 @@ import (
 )
 
 func main() {
+	host, _ := os.Hostname() // empty if the system does not know it
 	os.Exit(run(os.Args[1:], environment{
-		in: os.Stdin, out: os.Stdout, err: os.Stderr, now: time.Now, getenv: os.Getenv, terminal: detectTerminal(os.Stdin, os.Stdout, os.Stderr),
+		in: os.Stdin, out: os.Stdout, err: os.Stderr, now: time.Now, getenv: os.Getenv, host: host, terminal: detectTerminal(os.Stdin, os.Stdout, os.Stderr),
 	}))
 }
 
@@ -23,6 +24,7 @@ type environment struct {
 	err      io.Writer
 	now      func() time.Time
 	getenv   func(string) string
+	host     string // name of this machine; empty if unknown
 	terminal terminal
 
 	reconnectTimeout time.Duration // how long to wait for a lost server; 0 means reconnectTimeoutDefault

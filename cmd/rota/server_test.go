@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"fmt"
 	"os"
 	"os/exec"
@@ -90,7 +91,7 @@ func (s *testServer) run(commandLine string) (out, errs string, code int) {
 func (s *testServer) runWith(commandLine string, sc terminal, env map[string]string) (out, errs string, code int) {
 	var stdout, stderr bytes.Buffer
 	code = run(words(commandLine), environment{
-		in: strings.NewReader(env["STDIN"]), out: &stdout, err: &stderr, now: time.Now, terminal: sc,
+		in: strings.NewReader(env["STDIN"]), out: &stdout, err: &stderr, now: time.Now, terminal: sc, host: cmp.Or(env["HOST"], "web1"),
 		getenv: func(name string) string {
 			if name == "ROTA_DATA" {
 				return s.data

@@ -121,7 +121,7 @@ func regeneratePage(page string) string {
 func runLine(commandLine string) (out, errs string, code int) {
 	var stdout, stderr bytes.Buffer
 	code = run(words(commandLine), environment{
-		in: strings.NewReader(""), out: &stdout, err: &stderr, now: func() time.Time { return testNow }, getenv: func(string) string { return "" },
+		in: strings.NewReader(""), out: &stdout, err: &stderr, now: func() time.Time { return testNow }, getenv: func(string) string { return "" }, host: "web1",
 	})
 	return stdout.String(), stderr.String(), code
 }

@@ -34,7 +34,7 @@ func newTypeListCommand(a *app) *cobra.Command {
 // handledText names what runs jobs of the type: the server itself, remote workers, both or nothing.
 func handledText(t api.Type) string {
 	var parts []string
-	if t.Handled {
+	if serverRuns(t) {
 		parts = append(parts, "server")
 	}
 	if t.Workers > 0 {
@@ -45,6 +45,10 @@ func handledText(t api.Type) string {
 	}
 	return strings.Join(parts, ", ")
 }
+
+// serverRuns reports whether the server runs jobs of a type itself. Its handler of exec only fails them: external commands
+// are off.
+func serverRuns(t api.Type) bool { return t.Handled && t.Name != typeExec }
 
 func typeState(t api.Type) string {
 	if t.Paused {
