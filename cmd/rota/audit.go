@@ -173,7 +173,7 @@ func (a *app) exportAudit(ctx context.Context, query url.Values, keeps func(json
 			}
 			lines.WriteByte('\n')
 		}
-		if _, err := fmt.Fprint(a.out, lines.String()); err != nil {
+		if _, err := a.out.Write(escapeControls(lines.Bytes())); err != nil {
 			return err
 		}
 		if cursor = part.NextCursor; cursor == "" {

@@ -5,8 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"net/url"
+	"os"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -245,15 +248,45 @@ func yesFlag(cmd *cobra.Command, yes *bool) {
 	cmd.Flags().BoolVar(yes, "yes", false, "do not ask for confirmation on a terminal")
 }
 
-func (a *app) canAsk() bool { return a.terminal.in && a.terminal.err }
+// canAsk reports whether a person can answer. Where the output goes does not matter: rota schedule delete x 2>log asks, too.
+func (a *app) canAsk() bool { return a.terminal.in }
 
 // ask asks a question, and returns an error unless the answer is yes.
 func (a *app) ask(question string) error {
-	fmt.Fprintf(a.err, "%s [y/N] ", question)
+	if err := a.writeQuestion(question + " [y/N] "); err != nil {
+		return usagef("add --yes to run it without confirmation", "the question %q cannot be shown: %w; nothing was done", question, err)
+	}
 	answer, _ := bufio.NewReader(a.in).ReadString('\n') // no answer means no
 	switch strings.ToLower(strings.TrimSpace(answer)) {
 	case "y", "yes":
 		return nil
 	}
 	return &exitError{code: exitFailed, err: errors.New("nothing was done"), hint: "answer y, or add --yes"}
+}
+
+// writeQuestion writes to the terminal: standard error or output, or the terminal of the process if both go elsewhere.
+func (a *app) writeQuestion(text string) error {
+	w := a.err
+	switch {
+	case a.terminal.err:
+	case a.terminal.out:
+		w = a.out
+	default:
+		tty, err := os.OpenFile(ttyName(), os.O_WRONLY, 0)
+		if err != nil {
+			return err
+		}
+		defer tty.Close()
+		w = tty
+	}
+	_, err := io.WriteString(w, text)
+	return err
+}
+
+// ttyName is the file that writes to the terminal of a process.
+func ttyName() string {
+	if runtime.GOOS == "windows" {
+		return "CONOUT$"
+	}
+	return "/dev/tty"
 }

@@ -105,3 +105,35 @@ func TestEventsAsJSONPrintNoControlCharacters(t *testing.T) {
 		t.Errorf("%q, %v", b.String(), err)
 	}
 }
+
+// TestOutputHasNoDirectionMarks: tables replace characters that change the direction of text, JSON and YAML escape
+// them.
+func TestOutputHasNoDirectionMarks(t *testing.T) {
+	for _, r := range "\u061c\u200e\u200f\u2028\u2029\u202a\u202e\u2066\u2069\u009b" {
+		text := "a" + string(r) + "b"
+		if got := sanitize(text); got != "a?b" {
+			t.Errorf("a table shows %q as %q", text, got)
+		}
+		for _, output := range []format{formatJSON, formatYAML} {
+			var b bytes.Buffer
+			a := &app{output: output, environment: environment{out: &b}}
+			if err := a.print(map[string]string{"v": text}, nil); err != nil || strings.ContainsRune(b.String(), r) || !strings.Contains(b.String(), `\`) {
+				t.Errorf("%s shows %q as %s, %v", output, text, &b, err)
+			}
+		}
+	}
+	if got := sanitize("ünï 👩‍🚀 שלום"); got != "ünï 👩‍🚀 שלום" {
+		t.Errorf("ordinary text becomes %q", got)
+	}
+}
+
+// TestAuditExportPrintsNoControlCharacters: the lines are JSON with these characters escaped.
+func TestAuditExportPrintsNoControlCharacters(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(w, "{\"items\": [{\"detail\": \"\u009b2J\u202e\"}]}")
+	}))
+	defer server.Close()
+	if out, errs, code := runLine("audit export --url " + server.URL); code != exitDone || out != `{"detail":"\u009b2J\u202e"}`+"\n" {
+		t.Errorf("exit %d: %q%s", code, out, errs)
+	}
+}

@@ -28,6 +28,8 @@ func TestDeletesAskOnATerminal(t *testing.T) {
 			{row.remove, "n\n", on, true, false},
 			{row.remove, "y\n", on, true, true},
 			{row.remove + " --yes", "", on, false, true},
+			{row.remove, "n\n", terminal{in: true, err: true}, true, false},
+			{row.remove, "n\n", terminal{in: true, out: true, width: 120}, true, false}, // 2>file
 			{row.remove, "", terminal{}, false, true},
 			{row.remove, "", terminal{out: true, width: 80}, false, true},
 		} {
@@ -35,7 +37,7 @@ func TestDeletesAskOnATerminal(t *testing.T) {
 				s.must("template unarchive letter")
 			}
 			out, errs, code := s.runWith(try.line, try.terminal, map[string]string{"STDIN": try.answer})
-			if asked := strings.HasPrefix(errs, row.question); asked != try.asks || (code == exitDone) != try.does {
+			if asked := strings.HasPrefix(errs, row.question) || strings.HasPrefix(out, row.question); asked != try.asks || (code == exitDone) != try.does {
 				t.Errorf("%s with %q at %+v exits with %d: %s%s", try.line, try.answer, try.terminal, code, out, errs)
 			}
 			if gone := strings.Contains(s.must(row.list), row.gone); gone != try.does {

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
 
 	"github.com/goccy/go-yaml"
 )
@@ -71,14 +70,15 @@ func encode(value any, indent string) ([]byte, error) {
 	return escapeControls(b.Bytes()), err
 }
 
-// escapeControls escapes U+007F to U+009F, which JSON permits unescaped and a terminal may interpret.
+// escapeControls escapes the unsafe characters that JSON permits unescaped. All are below U+10000.
 func escapeControls(text []byte) []byte {
-	if !bytes.ContainsFunc(text, func(r rune) bool { return r >= 0x7f && r < 0xa0 }) {
+	unsafe := func(r rune) bool { return r >= 0x7f && isUnsafe(r) } // below are the line ends between values
+	if !bytes.ContainsFunc(text, unsafe) {
 		return text
 	}
 	var b bytes.Buffer
 	for _, r := range string(text) {
-		if r >= 0x7f && r < 0xa0 {
+		if unsafe(r) {
 			fmt.Fprintf(&b, `\u%04x`, r)
 		} else {
 			b.WriteRune(r)
@@ -87,14 +87,14 @@ func escapeControls(text []byte) []byte {
 	return b.Bytes()
 }
 
-// asYAML converts JSON to YAML and keeps the order of fields. Control characters stay escaped.
+// asYAML converts JSON to YAML and keeps the order of fields. Unsafe characters stay escaped.
 func asYAML(text []byte) ([]byte, error) {
 	var value any
 	if err := yaml.UnmarshalWithOptions(text, &value, yaml.UseOrderedMap()); err != nil {
 		return nil, err
 	}
 	return yaml.MarshalWithOptions(value, yaml.CustomMarshaler[string](func(s string) ([]byte, error) {
-		if strings.ContainsFunc(s, func(r rune) bool { return r != '\n' && unicode.IsControl(r) }) {
+		if strings.ContainsFunc(s, func(r rune) bool { return r != '\n' && isUnsafe(r) }) {
 			return []byte(strconv.Quote(s)), nil
 		}
 		return yaml.Marshal(s)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/rotajobs/rota/cron"
 )
@@ -15,11 +16,17 @@ func sanitize(text string) string {
 		switch {
 		case r == '\n' || r == '\t' || r == '\r':
 			return ' '
-		case r < ' ' || r >= 0x7f && r < 0xa0 || r == 0x2028 || r == 0x2029 || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069:
-			return '?' // control characters, line separators and changes of text direction
+		case isUnsafe(r):
+			return '?'
 		}
 		return r
 	}, text)
+}
+
+// isUnsafe reports whether a terminal may interpret a character instead of showing it: control characters, line and
+// paragraph separators, and marks and changes of the text direction.
+func isUnsafe(r rune) bool {
+	return unicode.IsControl(r) || unicode.In(r, unicode.Zl, unicode.Zp, unicode.Bidi_Control)
 }
 
 // sanitizeLines sanitizes each line of a text and keeps the lines apart, for stack traces.
