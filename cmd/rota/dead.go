@@ -33,9 +33,11 @@ execution list --state dead also has the executions that were retried since.`,
 func newDeadRetryCommand(a *app) *cobra.Command {
 	return retryCommand(a, &cobra.Command{
 		Short: "Retry dead letters",
+		Long: `Retry dead letters. Each gets a new execution, as with rota job retry, which also takes cancelled and skipped
+executions. -p and --params override single params; the others stay.`,
 		Example: `  rota dead retry 01926a5e-7c3b-7f3a-8d2e-1b2c3d4e5f60
   rota dead retry ID -p to=ada@example.com   # with a changed param
   rota dead retry --type mail.send           # asks first
   rota dead retry --all --yes`,
-	}, "/dead/retry", nil)
+	}, "/dead/retry", onlyDead, nil)
 }

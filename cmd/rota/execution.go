@@ -83,7 +83,7 @@ func (a *app) writeExecution(w io.Writer, e api.ExecutionDetail) {
 	s.add("template", string(e.Template))
 	s.add("schedule", string(e.Schedule))
 	s.add("group", e.GroupID.String())
-	s.add("repeats", e.RedriveOf.String())
+	s.add("redrive of", e.RedriveOf.String())
 	s.add("planned for", a.timestamp(e.PlanTime.Time))
 	if e.ScopeKind != rota.GlobalScopeKind {
 		s.add("scope", e.ScopeKind+" "+e.ScopeID)
@@ -121,8 +121,9 @@ func newJobRunsCommand(a *app) *cobra.Command {
 	var l listFlags
 	cmd := &cobra.Command{
 		Use: "runs [NAME]", Short: "List executions, of one name or all", Args: optionalArg("a NAME"),
-		Long: `List executions, newest first. NAME is the name of a template, a schedule or a type, searched in this order. If a
-schedule and its template have the same name, the list has all runs of the template, planned or not.`,
+		Long: `List executions, newest first. NAME is the name that lists show: that of the schedule, or else of the template, or else
+the type. If no execution has the name, it is that of a template, a schedule or a type, searched in this order. For all
+executions of a type, whatever their names are: rota execution list --type TYPE.`,
 		Example: `  rota job runs
   rota job runs nightly --limit 7
   rota job runs nightly --state dead --since 7d`,

@@ -98,7 +98,7 @@ func (a *app) jobKeyValues(j api.Job) *keyValues {
 	s.add("state", j.State)
 	s.add("attempt", fmt.Sprintf("%d of %d", j.Attempt, j.MaxAttempts))
 	s.add("retry of", j.RetryOf.String())
-	s.add("repeats", j.RedriveOf.String())
+	s.add("redrive of", j.RedriveOf.String())
 	s.add("priority", fmt.Sprint(j.Priority))
 	s.add("position", fmt.Sprint(j.Position))
 	a.addOrigin(s, j)

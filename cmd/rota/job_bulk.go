@@ -50,17 +50,20 @@ func (a *app) cancelJob(ctx context.Context, id string, body map[string]any) err
 
 func newJobRetryCommand(a *app) *cobra.Command {
 	return retryCommand(a, &cobra.Command{
-		Short: "Retry jobs that failed for good or were cancelled",
-		Long: `Retry an execution that ended without completing. The retry is a new execution with the same params and policy, and
-refers to the old one. -p and --params override single params; the others stay.`,
+		Short: "Retry jobs that failed for good, were cancelled or were skipped",
+		Long: `Retry executions that ended without completing. Each gets a new execution with the same params and policy, a redrive: its
+field redrive_of is the old execution, and the audit entry is JOB_REDRIVEN. Automatic retries are attempts of the same
+execution instead. A NAME stands for its only dead letter or, if it has none, for its only execution that was cancelled
+or skipped, and was not retried. -p and --params override single params; the others stay. rota job run-again also takes
+completed executions.`,
 		Example: `  rota job retry 01926a5e-7c3b-7f3a-8d2e-1b2c3d4e5f60
   rota job retry ID -p to=ada@example.com
   rota job retry --type mail.send --state failed`,
-	}, "/jobs/retry", []string{"failed", "cancelled", "skipped"})
+	}, "/jobs/retry", onlyEnded, []string{"failed", "cancelled", "skipped"})
 }
 
 // retryCommand completes a command that retries jobs by their ids, or all that match the filter.
-func retryCommand(a *app, cmd *cobra.Command, path string, states []string) *cobra.Command {
+func retryCommand(a *app, cmd *cobra.Command, path string, names meaning, states []string) *cobra.Command {
 	cmd.Use, cmd.ValidArgsFunction = "retry [ID|NAME]...", a.completeNames("/dead", "execution_id")
 	var params paramFlags
 	params.flags(cmd)
@@ -70,7 +73,7 @@ func retryCommand(a *app, cmd *cobra.Command, path string, states []string) *cob
 		return err
 	}
 	return (&bulk{
-		path: path, names: onlyDead, question: "Retry every job%s that ended without completing%s?", body: func() map[string]any { return body },
+		path: path, names: names, question: "Retry every job%s that ended without completing%s?", body: func() map[string]any { return body },
 		one:  func(ctx context.Context, id string) error { return a.retryJob(ctx, id, body) },
 		done: func(total api.Many) string { return "retried " + plural(total.Retried, "job", "jobs") },
 	}).command(a, cmd, "retry all dead letters", states)

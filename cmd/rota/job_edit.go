@@ -125,8 +125,8 @@ func newJobRunAgainCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "run-again ID|NAME", Short: "Run an ended job again, as a new execution", Args: requireArgs("an ID or a NAME"),
 		Long: `Run an execution that has ended again, also one that completed. The new execution has the same type, template, params,
-priority, policy and scope, and refers to the old one. -p and --params override single params; the others stay.
-An execution that did not complete is retried, as with rota job retry.`,
+priority, policy and scope, and its field redrive_of is the old one. -p and --params override single params; the others
+stay. For an execution that did not complete this is the same as rota job retry.`,
 		Example: `  rota job run-again 01926a5e-7c3b-7f3a-8d2e-1b2c3d4e5f60
   rota job run-again ID -p month=2026-10`,
 		ValidArgsFunction: a.completeNames("/executions", "id"),

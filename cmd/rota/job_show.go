@@ -17,8 +17,9 @@ import (
 func newJobShowCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "show ID|NAME", Short: "Show all details of a job",
-		Long: `Show all details of a job. Instead of an id, 8 or more of its first characters are enough. A name of a template, a
-schedule or a type stands for the last attempt of its latest execution.`,
+		Long: `Show all details of a job. Instead of an id, 8 or more of its first characters are enough. A name, as lists show
+it, stands for the last attempt of the latest execution of that name; otherwise it is that of a template, a schedule or a
+type.`,
 		Example: "  rota job show 01926a5e-7c3b-7f3a-8d2e-1b2c3d4e5f60\n  rota job show 01926a5e-7c3b\n  rota job show nightly",
 	}
 	onObject(a, cmd, "/jobs")

@@ -42,12 +42,12 @@ const cliExits = `
 - **Ids.** The first 8 or more characters of an id are enough if they are unique. Otherwise the command lists the candidates, says how many
   characters are needed, and exits with 2. The first 13 characters are the time of creation in milliseconds, so ids of the same minute
   differ after the eighth.
-- **Names.** A job can be named by its template, its schedule or its type. ` + "`show`, `explain` and `logs`" + ` take the latest execution. Commands
+- **Names.** A job can be named by the name that lists show, or by its template, its schedule or its type. ` + "`show`, `explain` and `logs`" + ` take the latest execution. Commands
   that change a job take a name only if exactly one execution is meant, such as the only one that waits. The command prints which one it took.
 - **Lists.** A command with subcommands lists if no subcommand is given: ` + "`rota audit --since 24h`" + ` is ` + "`rota audit list --since 24h`" + `.
   ` + "`ls`" + ` is short for ` + "`list`" + `; ` + "`status`" + ` is another name of ` + "`show`" + ` and of ` + "`rota stats`" + `.
 - **Confirmation.** Commands that act on many things ask first. Without a terminal they do nothing unless ` + "`--yes`" + ` is given. Commands that
-  delete one thing ask on a terminal unless ` + "`--yes`" + ` is given, and do not ask without one.
+  delete one thing ask on a terminal unless ` + "`--yes`" + ` is given, and do not ask without one. Standard input decides; the output may go to a file.
 - **Times** are RFC 3339, or ` + "`YYYY-MM-DD[ HH:MM[:SS]]`" + ` in this machine's zone or that of ` + "`--tz`" + `.
 - **Durations** are ` + "`90s`" + `, ` + "`1h30m`" + `, ` + "`2d`" + `, ` + "`'5 MINUTES'`" + ` or ` + "`'2 DAYS'`" + `.
 `

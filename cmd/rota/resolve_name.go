@@ -1,9 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -16,7 +18,7 @@ import (
 // changes something takes a name only if exactly one execution is meant.
 type meaning struct {
 	states []string // states of the executions that the command acts on; nil: all
-	dead   bool     // only dead letters that were not retried
+	dead   bool     // dead letters that were not retried; only if there are none, executions of the states that were not
 	text   string   // describes these executions
 }
 
@@ -24,8 +26,12 @@ var (
 	latest      = meaning{}
 	onlyOpen    = meaning{[]string{api.ExecutionPending, api.ExecutionRunning, api.ExecutionFailed}, false, "is waiting or running"}
 	onlyWaiting = meaning{[]string{api.ExecutionPending, api.ExecutionFailed}, false, "is waiting"}
-	onlyDead    = meaning{[]string{api.ExecutionDead}, true, "is a dead letter"}
+	onlyDead    = meaning{[]string{}, true, "is a dead letter"}
+	onlyEnded   = meaning{[]string{api.ExecutionCancelled, api.ExecutionSkipped}, true, "can be retried"}
 )
+
+// mayHaveRun are the states of executions that may have a run, and so a log.
+var mayHaveRun = slices.DeleteFunc(slices.Clone(api.ExecutionStates), func(state string) bool { return state == api.ExecutionPending })
 
 // resolveJob returns the id of the job that an argument names: an id, the beginning of one, or the name of a job. A name
 // stands for the last attempt of an execution.
@@ -54,24 +60,35 @@ func (a *app) resolveLog(ctx context.Context, text string) (string, error) {
 	if name == "" {
 		return id, err
 	}
-	found, err := a.executionsOf(ctx, name, latest, candidatesMax)
+	field, err := a.kindOf(ctx, name)
+	if err != nil {
+		return "", err
+	}
+	query := url.Values{field: {name}, "state": {strings.Join(mayHaveRun, ",")}}
+	found, err := listOf(ctx, a, "/executions", query, 1, func(e api.Execution) (api.Execution, bool) { return e, !e.StartedAt.IsZero() })
 	if err != nil {
 		return "", err
 	}
 	for _, e := range found {
-		if e.StartedAt.IsZero() {
-			continue
-		}
 		detail, _, err := a.execution(ctx, e.ID.String())
+		if err != nil {
+			return "", err
+		}
 		for i := len(detail.Attempts) - 1; i >= 0; i-- {
 			if j := detail.Attempts[i]; !j.StartedAt.IsZero() {
 				a.sayTaken(name, j.ID, j.State, j.StartedAt.Time)
 				return j.ID.String(), nil
 			}
 		}
-		return "", err
 	}
-	return "", failf(exitNotFound, "rota job runs "+name+" shows its executions", "%s has not started yet, so it has no log", name)
+	if all, err := a.executionsOf(ctx, name, latest, 1); err != nil || len(all) == 0 {
+		return "", cmp.Or(err, noExecutions(name))
+	}
+	return "", failf(exitNotFound, "rota job runs "+name+" shows its executions", "no execution of %s has started, so that there is no log", name)
+}
+
+func noExecutions(name string) error {
+	return failf(exitNotFound, "rota job create and rota schedule trigger create one", "%s has no executions", name)
 }
 
 // idOrName returns the id that a text is, or the name. Ids come first: a name that looks like the beginning of an id is
@@ -100,7 +117,7 @@ func (a *app) namedExecution(ctx context.Context, name string, m meaning) (e api
 	case err != nil:
 		return e, err
 	case len(found) == 0 && m.states == nil:
-		return e, failf(exitNotFound, "rota job create and rota schedule trigger create one", "%s has no executions", name)
+		return e, noExecutions(name)
 	case len(found) == 0:
 		return e, failf(exitNotFound, "rota job runs "+name+" shows its executions", "no execution of %s %s", name, m.text)
 	case len(found) > 1:
@@ -136,55 +153,87 @@ func latestTime(times ...api.Time) (last time.Time) {
 }
 
 // executionsOf lists the newest executions of a name that a meaning selects.
-func (a *app) executionsOf(ctx context.Context, name string, m meaning, limit int) (found []api.Execution, err error) {
+func (a *app) executionsOf(ctx context.Context, name string, m meaning, limit int) ([]api.Execution, error) {
 	field, err := a.kindOf(ctx, name)
-	if exitCode(err) == exitNotFound {
-		return nil, failf(exitNotFound, "write an id, 8 or more of its first characters, or the name of a template, a schedule or a type; rota job list shows ids and names",
-			"there is no job %s", shortened(strconv.Quote(name)))
-	}
 	if err != nil {
 		return nil, err
 	}
-	query := url.Values{field: {name}}
 	if m.dead {
-		return listOf(ctx, a, "/dead", query, limit, func(j api.Job) api.Execution {
-			return api.Execution{
-				ID: j.ExecutionID, LastJobID: j.ID, Type: j.Type, Name: j.Name, State: api.ExecutionDead,
-				CreatedAt: j.CreatedAt, StartedAt: j.StartedAt, FinishedAt: j.FinishedAt,
-			}
-		})
+		found, err := listOf(ctx, a, "/dead", url.Values{field: {name}}, limit, deadExecution)
+		if err != nil || len(found) > 0 || len(m.states) == 0 {
+			return found, err
+		}
+	}
+	query, retried := url.Values{field: {name}}, map[api.ID]bool{}
+	if m.dead {
+		if retried, err = a.retriedOf(ctx, query); err != nil {
+			return nil, err
+		}
 	}
 	if m.states != nil {
 		query.Set("state", strings.Join(m.states, ","))
 	}
-	return listOf(ctx, a, "/executions", query, limit, func(e api.Execution) api.Execution { return e })
+	return listOf(ctx, a, "/executions", query, limit, func(e api.Execution) (api.Execution, bool) { return e, !retried[e.ID] })
 }
 
-// listOf reads the first items of a list.
-func listOf[T, V any](ctx context.Context, a *app, path string, query url.Values, limit int, convert func(T) V) (found []V, err error) {
-	list, err := a.list(ctx, path, query, listFlags{limit: limit})
-	for _, item := range list.Items {
-		value, err := decode[T](item)
+func deadExecution(j api.Job) (api.Execution, bool) {
+	return api.Execution{
+		ID: j.ExecutionID, LastJobID: j.ID, Type: j.Type, Name: j.Name, State: api.ExecutionDead,
+		CreatedAt: j.CreatedAt, StartedAt: j.StartedAt, FinishedAt: j.FinishedAt,
+	}, true
+}
+
+// retriedOf returns which executions one of the newest executions of a query retries. The server refuses to retry them a
+// second time.
+func (a *app) retriedOf(ctx context.Context, query url.Values) (map[api.ID]bool, error) {
+	retried := map[api.ID]bool{}
+	_, err := listOf(ctx, a, "/executions", query, rota.PageMax, func(e api.Execution) (api.Execution, bool) {
+		retried[e.RedriveOf] = true
+		return e, true
+	})
+	return retried, err
+}
+
+// listOf reads the first items of a list that convert keeps.
+func listOf[T, V any](ctx context.Context, a *app, path string, query url.Values, limit int, convert func(T) (V, bool)) (found []V, err error) {
+	for cursor, size := api.Text(""), limit; ; size = min(rota.PageMax, size*10) { // few are read if the first are kept
+		part, err := a.page(ctx, path, query, cursor, size)
 		if err != nil {
 			return nil, err
 		}
-		found = append(found, convert(value))
+		for _, item := range part.Items {
+			value, err := decode[T](item)
+			if err != nil {
+				return nil, err
+			}
+			if v, keep := convert(value); keep {
+				if found = append(found, v); len(found) == limit {
+					return found, nil
+				}
+			}
+		}
+		if cursor = part.NextCursor; cursor == "" {
+			return found, nil
+		}
 	}
-	return found, err
 }
 
-// kindOf returns which filter selects the executions of a name: that of a template, a schedule or a type, or a name
-// that only jobs have.
+// kindOf returns which filter selects the executions of a name: the name that lists show, or else that of a template, a
+// schedule or a type.
 func (a *app) kindOf(ctx context.Context, name string) (string, error) {
+	named, err := listOf(ctx, a, "/executions", url.Values{"name": {name}}, 1, func(e candidate) (candidate, bool) { return e, true })
+	if err != nil && exitCode(err) != exitUsage || len(named) > 0 { // usage: a text that no name can be
+		return "name", err
+	}
 	for _, kind := range []string{"template", "schedule", "type"} {
 		if _, err := a.call(ctx, newGet("/"+kind+"s"+pathSegment(name))); exitCode(err) != exitNotFound {
 			return kind, err
 		}
 	}
-	found, err := a.page(ctx, "/executions", url.Values{"name": {name}}, "", 1)
-	if err == nil && len(found.Items) > 0 {
-		return "name", nil
-	}
-	return "", failf(exitNotFound, "rota template list, rota schedule list and rota type list show the names",
-		"there is no template, schedule or type %s", shortened(strconv.Quote(name)))
+	return "", noSuchJob(name)
+}
+
+func noSuchJob(name string) error {
+	return failf(exitNotFound, "write an id, 8 or more of its first characters, or the name of a template, a schedule or a type; rota job list shows ids and names",
+		"there is no job %s", shortened(strconv.Quote(name)))
 }
