@@ -133,7 +133,7 @@ func TestCallerMayChangeAnswer(t *testing.T) {
 	}
 }
 
-// TestConnectionKeepsFewPreparedStatements checks enqueues with many combinations of columns.
+// TestConnectionKeepsFewPreparedStatements checks enqueues with many combinations of columns, and lists with many of filters.
 func TestConnectionKeepsFewPreparedStatements(t *testing.T) {
 	s := openTest(t, Config{Logger: quiet, Conns: 1})
 	fillQueue(t, s, 1)
@@ -152,6 +152,26 @@ func TestConnectionKeepsFewPreparedStatements(t *testing.T) {
 			}
 		}
 		done[*rota.Enqueued](t, s, &rota.Enqueue{Meta: rota.NewMeta(""), Jobs: []rota.NewJob{j}})
+	}
+	for i := range 128 {
+		var q rota.JobQuery
+		for bit, set := range []func(){
+			func() { q.Type = "work" },
+			func() { q.Template = "t" },
+			func() { q.ScopeKind = "shard" },
+			func() { q.ErrorCode = "timeout" },
+			func() { q.Text = "n" },
+			func() { q.Since = time.Now().Add(-time.Hour) },
+			func() { q.State = rota.StateCompleted },
+		} {
+			if i&(1<<bit) != 0 {
+				set()
+			}
+		}
+		_, err := s.FindJobs(t.Context(), q)
+		must(t, err)
+		_, err = s.CountJobs(t.Context(), q)
+		must(t, err)
 	}
 	conn, err := s.pool.Acquire(t.Context())
 	must(t, err)

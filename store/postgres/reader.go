@@ -25,7 +25,9 @@ func (s *reader) init(now func() time.Time) {
 	s.Reader = storekit.NewReader(storekit.Connection{
 		Reads: &reads, Now: now,
 		Query: func(ctx context.Context, act, sql string, each func(storekit.Row) error, args ...any) error {
-			return s.query(ctx, act, append(settingsOf[act], statementOf(sql, each, args))...)
+			one := statementOf(sql, each, args)
+			one.varies = varying[act]
+			return s.query(ctx, act, append(settingsOf[act], one)...)
 		},
 		Snapshot: func(ctx context.Context, act string, use func(storekit.Querier) error) error {
 			return s.withSnapshot(ctx, act, func(c *session, ctx context.Context) error {
@@ -37,6 +39,10 @@ func (s *reader) init(now func() time.Time) {
 		},
 	})
 }
+
+// varying are the reads whose statements contain only the requested filters. There are too many texts to prepare each
+// on every connection, and PostgreSQL plans each by its values.
+var varying = map[string]bool{"list": true, "count": true}
 
 // querier sends queries in one round trip.
 type querier struct {

@@ -32,6 +32,7 @@ func (d *dialect) qualify(sql string) string { return strings.ReplaceAll(sql, "r
 type statement struct {
 	sql       string
 	params    []param
+	varies    bool            // its text depends on the filters of a query: it is not kept
 	eachRow   func(row) error // called for each row; may be nil
 	afterRows func()          // called after the last row; may be nil
 
@@ -39,7 +40,8 @@ type statement struct {
 	onConflict error            // error returned instead of a serialization failure; nil keeps the failure
 }
 
-// prepared holds the prepared statements of a connection, by their text.
+// prepared holds the prepared statements of a connection, by their text. Their number is bounded by that of the texts
+// in this package: statements whose text varies are not among them.
 type prepared struct {
 	statements map[string]*pgconn.StatementDescription
 	texts      map[string]string // qualified texts, where statements are not prepared
@@ -100,6 +102,10 @@ func (s *session) sendOne(pipe *pgconn.Pipeline, a *statement, known *prepared, 
 	values, oids := make([][]byte, len(a.params)), make([]uint32, len(a.params))
 	for i, p := range a.params {
 		values[i], oids[i] = p.data, p.oid
+	}
+	if a.varies {
+		pipe.SendQueryParams(s.dialect.qualify(a.sql), values, oids, binaryFormat, binaryFormat)
+		return false
 	}
 	if !s.dialect.prepares {
 		text, ok := known.texts[a.sql]
