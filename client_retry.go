@@ -2,6 +2,7 @@ package rota
 
 import (
 	"context"
+	"errors"
 	"time"
 )
 
@@ -10,7 +11,8 @@ const DefaultRetryFor = 500 * time.Millisecond
 
 // WithRetryFor sets how long the client repeats a call while the store is unavailable,
 // counted from its start. A call that takes longer than that is repeated once. With 0 the
-// client repeats nothing. The end of the context always ends the call.
+// client repeats nothing. If a server says how long to wait (Retry-After), the client waits
+// that long, or returns the error if that is too long. The end of the context always ends the call.
 //
 // A repeated write has the same command id, so the store applies it once.
 func WithRetryFor(d time.Duration) ClientOption { return func(c *Client) { c.retryFor = d } }
@@ -27,16 +29,26 @@ func withRetry[T any](ctx context.Context, c *Client, call func() (T, error)) (T
 	start, pause := time.Now(), retryPauseFirst
 	for again := false; ; again = true {
 		answer, err := call()
-		if CodeOf(err) != Unavailable || ctx.Err() != nil || c.retryFor <= 0 || again && time.Since(start)+pause > c.retryFor {
+		wait := max(pause, retryAfter(err))
+		if CodeOf(err) != Unavailable || ctx.Err() != nil || c.retryFor <= 0 || (again || wait > pause) && time.Since(start)+wait > c.retryFor {
 			return answer, err
 		}
 		select {
 		case <-ctx.Done():
 			return answer, err
-		case <-time.After(pause):
+		case <-time.After(wait):
 		}
 		pause = min(pause*retryPauseFactor, retryPauseMax)
 	}
+}
+
+// retryAfter returns how long a server asks to wait before a call is repeated; 0: it does not say.
+func retryAfter(err error) time.Duration {
+	var later interface{ RetryAfter() time.Duration }
+	if errors.As(err, &later) {
+		return later.RetryAfter()
+	}
+	return 0
 }
 
 // apply sends a command to the store of the client. It sends the same command with the

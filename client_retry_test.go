@@ -63,3 +63,31 @@ func TestClientRepeatsCallsOfUnavailableStore(t *testing.T) {
 		}
 	}
 }
+
+// busy is an error with the time that a server asks to wait.
+type busy struct{ error }
+
+func (busy) RetryAfter() time.Duration { return 2 * time.Second }
+func (b busy) Unwrap() error           { return b.error }
+
+// busyStore asks to wait.
+type busyStore struct{ failing }
+
+func (s *busyStore) Execution(context.Context, rota.ID) ([]*rota.Job, error) {
+	return nil, busy{s.fail()}
+}
+
+func TestClientWaitsAsLongAsTheServerAsks(t *testing.T) {
+	for retryFor, want := range map[time.Duration]struct {
+		calls   int
+		elapsed time.Duration
+	}{time.Second: {1, 0}, 5 * time.Second: {3, 4 * time.Second}} {
+		synctest.Test(t, func(t *testing.T) {
+			store, start := &busyStore{}, time.Now()
+			_, err := rota.New(store, rota.WithRetryFor(retryFor)).Execution(t.Context(), rota.NewID())
+			if rota.CodeOf(err) != rota.Unavailable || store.calls != want.calls || time.Since(start) != want.elapsed {
+				t.Errorf("for %v: %d calls in %v: %v", retryFor, store.calls, time.Since(start), err)
+			}
+		})
+	}
+}

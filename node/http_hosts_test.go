@@ -2,10 +2,14 @@ package node
 
 import (
 	"context"
+	"errors"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"testing"
+
+	"github.com/rotajobs/rota"
 )
 
 // statusFor sends a request with a Host header to the node.
@@ -91,5 +95,20 @@ func TestHTTPHostsNamesTheBadEntry(t *testing.T) {
 	}
 	if err := checkHosts("rota.example.org, 192.0.2.7,::1"); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestServeChecksAndCleansItsHosts compares the names of ServeConfig with those of http_hosts.
+func TestServeChecksAndCleansItsHosts(t *testing.T) {
+	for _, name := range []string{"rota.example.org:80", "", "http://rota", "a b"} {
+		err := Serve(t.Context(), nil, nil, ServeConfig{Data: t.TempDir(), Hosts: []string{"rota", name}})
+		var refusal *rota.Error
+		if !errors.As(err, &refusal) || refusal.Code != rota.Invalid || refusal.Field != "ServeConfig.Hosts" {
+			t.Errorf("%q: %v", name, err)
+		}
+	}
+	names, err := cleanHosts([]string{" Rota.example.org. ", "::1"})
+	if err != nil || !slices.Equal(names, []string{"Rota.example.org", "::1"}) {
+		t.Error(names, err)
 	}
 }

@@ -145,27 +145,33 @@ func checkAllow(list string) error {
 
 // checkHosts checks a list of host names.
 func checkHosts(list string) error {
-	for _, name := range parseHosts(list) {
-		if _, err := netip.ParseAddr(name); err == nil {
-			continue
-		}
-		if name == "" || strings.ContainsFunc(name, invalidHostRune) || strings.ContainsRune(name, ':') {
-			return fmt.Errorf("%s is not a host name or IP address without a port", quoted(name))
-		}
-	}
-	return nil
+	_, err := cleanHosts(splitHosts(list))
+	return err
 }
 
-// parseHosts splits a list of host names.
+// parseHosts returns the names of a list that checkHosts has checked.
 func parseHosts(list string) []string {
+	names, _ := cleanHosts(splitHosts(list))
+	return names
+}
+
+func splitHosts(list string) []string {
 	if list == "" {
 		return nil
 	}
-	names := strings.Split(list, ",")
-	for i, name := range names {
-		names[i] = strings.TrimSuffix(strings.TrimSpace(name), ".")
+	return strings.Split(list, ",")
+}
+
+// cleanHosts checks host names, and returns them without spaces and without the dot at the end.
+func cleanHosts(names []string) (clean []string, err error) {
+	for _, name := range names {
+		name = strings.TrimSuffix(strings.TrimSpace(name), ".")
+		if _, err := netip.ParseAddr(name); err != nil && (name == "" || strings.ContainsFunc(name, invalidHostRune) || strings.ContainsRune(name, ':')) {
+			return nil, fmt.Errorf("%s is not a host name or IP address without a port", quoted(name))
+		}
+		clean = append(clean, name)
 	}
-	return names
+	return clean, nil
 }
 
 // checkDSN checks a Sentry DSN. Its errors do not contain the DSN, which contains a key.

@@ -50,6 +50,9 @@ type ServeConfig struct {
 func Serve(ctx context.Context, client *rota.Client, e *engine.Engine, config ServeConfig) (err error) {
 	s := &apiServer{config: config, logger: cmp.Or(config.Logger, slog.Default())}
 	s.config.Data = cmp.Or(config.Data, DefaultData)
+	if s.config.Hosts, err = cleanHosts(config.Hosts); err != nil {
+		return rota.Invalidf("ServeConfig.Hosts", "%v; write names without a port, such as rota.example.org", err)
+	}
 	if err := openData(s.config.Data, s.logger); err != nil {
 		return err
 	}

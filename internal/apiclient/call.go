@@ -29,6 +29,9 @@ type RetryLater struct {
 	After time.Duration
 }
 
+// RetryAfter returns how long to wait before the request is sent again. rota.Client calls it.
+func (r *RetryLater) RetryAfter() time.Duration { return r.After }
+
 // Unwrap returns the error.
 func (r *RetryLater) Unwrap() error { return r.error }
 
