@@ -8,7 +8,7 @@ import (
 )
 
 const (
-	refusalsMax = 256         // refused clients that the server waits for at the same time
+	refusalsMax = 512         // refused clients that the server waits for at the same time
 	refusalTime = time.Second // for the startup packet of a refused client
 )
 
