@@ -92,8 +92,14 @@ func (m *image) statusFor(t *testing.T, host string) int {
 // TestImageHasZonesCertificatesAndVersion: an image without a base has only what the Dockerfile copies.
 func TestImageHasZonesCertificatesAndVersion(t *testing.T) {
 	m := buildImage(t)
-	if out, code := m.run(t, m.volume, nil, m.entrypoint[0], "cron", "30 2 * * *", "--tz", "Europe/Berlin", "--from", "2026-03-28"); code != 0 || !strings.Contains(out, "Berlin") {
-		t.Errorf("a time zone: exit %d: %s", code, out)
+	out, code := m.run(t, m.volume, nil, m.entrypoint[0], "cron", "30 2 * * *", "--tz", "Europe/Berlin", "--from", "2026-03-28", "-n", "2", "-o", "json")
+	for _, want := range []string{`"at": "2026-03-30T02:30:00+02:00"`, "skipped 2026-03-29 02:30", "every day at 02:30, Berlin time"} {
+		if code != 0 || !strings.Contains(out, want) {
+			t.Errorf("exit %d, and no %s in\n%s", code, want, out)
+		}
+	}
+	if out, code := m.run(t, m.volume, nil, m.entrypoint[0], "cron", "61 * * * *"); code != 2 {
+		t.Errorf("a bad expression exits with %d: %s", code, out)
 	}
 	if text, err := os.ReadFile(m.root + "/etc/ssl/certs/ca-certificates.crt"); err != nil || !strings.Contains(string(text), "BEGIN CERTIFICATE") {
 		t.Errorf("the certificates: %v", err)

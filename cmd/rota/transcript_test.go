@@ -2,11 +2,9 @@ package main
 
 import (
 	"bytes"
-	"errors"
 	"flag"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -137,27 +135,4 @@ func words(commandLine string) []string {
 		}
 	}
 	return all
-}
-
-// TestBinaryWithoutZoneDatabase builds the program and checks that it contains the zone database and returns exit
-// codes.
-func TestBinaryWithoutZoneDatabase(t *testing.T) {
-	binary := filepath.Join(t.TempDir(), "rota")
-	if out, err := exec.Command("go", "build", "-o", binary, ".").CombinedOutput(); err != nil {
-		t.Fatalf("go build: %v\n%s", err, out)
-	}
-	out, err := exec.Command(binary, "cron", "30 2 * * *", "--tz", "Europe/Berlin", "--from", "2026-03-28", "-n", "2", "-o", "json").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, want := range []string{`"at": "2026-03-30T02:30:00+02:00"`, "skipped 2026-03-29 02:30", "every day at 02:30, Berlin time"} {
-		if !bytes.Contains(out, []byte(want)) {
-			t.Errorf("no %s in\n%s", want, out)
-		}
-	}
-	err = exec.Command(binary, "cron", "61 * * * *").Run()
-	var exit *exec.ExitError
-	if !errors.As(err, &exit) || exit.ExitCode() != exitUsage {
-		t.Errorf("a bad expression exits with %v, want %d", err, exitUsage)
-	}
 }
