@@ -203,6 +203,7 @@ func TestServerTranscripts(t *testing.T) {
 	}
 	for _, file := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".transcript"), func(t *testing.T) {
+			t.Parallel() // transcripts wait for jobs
 			s := &transcript{server: startServer(t)}
 			replay(t, file, s.regenerate)
 		})
