@@ -91,8 +91,14 @@ func (s *TransferSource) SelectIDs(ctx context.Context, sql string) (ids []rota.
 	return ids, err
 }
 
-// MarkMoved marks the store as moved, on a connection that writes.
+// MarkMoved marks the store as moved, on a connection that writes. It ends the snapshot before: in a file
+// without a write-ahead log, such as a restored backup, a reader blocks a writer. The lock of the file
+// stays.
 func (s *TransferSource) MarkMoved(_ context.Context, mark storekit.Moved) error {
+	s.conn.SetInterrupt(nil)
+	if err := sqlitex.Execute(s.conn, "ROLLBACK", nil); err != nil {
+		return fault("mark as moved", err)
+	}
 	conn, err := sqlite.OpenConn(s.store.file.path, sqlite.OpenReadWrite)
 	if err != nil {
 		return fault("mark as moved", err)

@@ -289,3 +289,13 @@ func TestKillDuringRestart(t *testing.T) {
 		})
 	}
 }
+
+// TestCopyOfFileWithoutWAL copies a file with a rollback journal, as a backup and a restored store are.
+func TestCopyOfFileWithoutWAL(t *testing.T) {
+	from := filled(t, newFile(t))
+	from.exec(t, "PRAGMA journal_mode = DELETE")
+	result, err := copyStore(t, from, newFile(t), transfer.Options{})
+	must(t, err)
+	_, err = from.open(t, false)
+	wantError(t, err, rota.Conflict, "was moved to "+result.To)
+}
