@@ -4,8 +4,8 @@
 //	client, err := apiclient.Dial("http://rota:7420", token)
 //	job, err := apiclient.Enqueue(ctx, Summary{User: 7}, rota.Unique("summary:7"))
 //
-// A program can move its queue to a server, or back, by changing this one line: the methods, the options and the error
-// codes are the same. The server checks params against the schema of their type, as the client does; the actor of the audit is
+// The code that submits and reads jobs is the same as with an embedded queue: the methods, the options and the error
+// codes are the same. Handlers run in package worker in place of an engine, which refuses this client. The server checks params against the schema of their type, as the client does; the actor of the audit is
 // that of the token.
 //
 // A write is sent with an Idempotency-Key. If the connection breaks, the client sends it again, and it takes effect once.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/client"
+	"github.com/rotajobs/rota/engine"
 )
 
 func TestDialRefusesWrongArguments(t *testing.T) {
@@ -145,5 +146,20 @@ func TestStoreOfServerRefusesTheRest(t *testing.T) {
 		if rota.CodeOf(err) != rota.Invalid || !strings.Contains(err.Error(), "use package worker") {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// The engine of a server runs its jobs; an engine on a client of the server is refused before it declares its types.
+func TestEngineRefusesClientOfServer(t *testing.T) {
+	q := newRemote(t)
+	reg := engine.NewRegistry()
+	engine.Handle(reg, func(context.Context, mail) error { return nil })
+	err := engine.New(q.Client, reg, engine.Config{}).Run(t.Context())
+	var refusal *rota.Error
+	if !errors.As(err, &refusal) || refusal.Code != rota.Invalid || !strings.Contains(refusal.Hint, "worker.New") {
+		t.Errorf("Run returned %v", err)
+	}
+	if types, err := q.store.Types(t.Context(), rota.NameQuery{Limit: 10}); err != nil || len(types) > 0 {
+		t.Errorf("the refused engine declared %v, %v", types, err)
 	}
 }

@@ -30,6 +30,14 @@ func errUnsupported(act string) *rota.Error {
 	}
 }
 
+// CheckEngine refuses an engine on this store. The engine asks before it does anything.
+func (s *store) CheckEngine() error {
+	return &rota.Error{
+		Code: rota.Invalid, Act: "engine: run", Reason: "the client is that of a server, which has its own engine",
+		Hint: "run the handlers with package worker: worker.New(url, token, registry, worker.Config{}) in place of engine.New",
+	}
+}
+
 // call sends a request and decodes the answer.
 func (s *store) call(ctx context.Context, act string, r apiclient.Request, into any) error {
 	ctx, done := context.WithTimeout(ctx, s.timeout)

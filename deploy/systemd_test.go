@@ -172,3 +172,18 @@ func TestUnitStopsLaterThanGracePeriod(t *testing.T) {
 		}
 	}
 }
+
+// TestUnitRestartsThroughOutage: systemd restarts the server without a limit, so that an outage of PostgreSQL does not stop it
+// for good, but not after a wrong setting.
+func TestUnitRestartsThroughOutage(t *testing.T) {
+	u := readUnit(t)
+	if limit := u["[Unit]StartLimitIntervalSec"]; len(limit) != 1 || limit[0] != "0" {
+		t.Errorf("StartLimitIntervalSec is %v; only 0 has no limit", limit)
+	}
+	if u.get(t, "Restart") != "on-failure" || u.get(t, "RestartPreventExitStatus") != "2" {
+		t.Errorf("the unit restarts %s, except after %s", u.get(t, "Restart"), u.get(t, "RestartPreventExitStatus"))
+	}
+	if pause, err := time.ParseDuration(u.get(t, "RestartSec")); err != nil || pause < 5*time.Second {
+		t.Errorf("RestartSec is %v, %v; restarts without a limit need a pause", pause, err)
+	}
+}

@@ -118,6 +118,9 @@ func (e *Engine) Run(ctx context.Context) error {
 	if err := e.config.validate(); err != nil {
 		return err
 	}
+	if err := e.checkStore(); err != nil {
+		return err
+	}
 	if err := e.reg.check(); err != nil {
 		return err
 	}
@@ -138,6 +141,14 @@ func (e *Engine) Run(ctx context.Context) error {
 		return err
 	}
 	return e.runLoops(runCtx)
+}
+
+// checkStore refuses the client of a server, which supports no engine: that server has one.
+func (e *Engine) checkStore() error {
+	if store, partial := rota.StoreAs[interface{ CheckEngine() error }](e.store); partial && !e.config.Remote {
+		return store.CheckEngine()
+	}
+	return nil
 }
 
 // subscribe reads the events of the store. A remote store has none.

@@ -72,6 +72,11 @@ func (a *app) address() (string, error) {
 		if written := readAddressFile(a.dataDir()); written != "" {
 			a.lastAddress = written
 		}
+		if a.lastAddress == "" {
+			if err := a.checkNamedData(); err != nil {
+				return "", err
+			}
+		}
 		text = cmp.Or(a.lastAddress, defaultURL)
 	}
 	if !strings.Contains(text, "://") {
@@ -82,6 +87,20 @@ func (a *app) address() (string, error) {
 		return "", usagef("write it like "+defaultURL, "--url %s is not the URL of a server", shortened(text))
 	}
 	return strings.TrimRight(u.Scheme+"://"+dialableHost(u.Host)+u.Path, "/"), nil
+}
+
+// checkNamedData refuses the default address if the user named a data directory in which no server runs: the server at
+// the default address is another one, and must not get the token of the directory.
+func (a *app) checkNamedData() error {
+	dir := cmp.Or(a.server.data, a.getenv("ROTA_DATA"), a.configuredData())
+	if dir == "" {
+		return nil
+	}
+	hint := "start it with rota serve --data " + dir + ", name its data directory with --data, or its address with --url"
+	if _, err := os.Stat(dir); os.IsNotExist(err) {
+		return failf(exitUnavailable, hint, "there is no directory %s", shortened(dir))
+	}
+	return failf(exitUnavailable, hint, "no server runs in %s", shortened(dir))
 }
 
 // readAddressFile reads the HTTP address from rota.addr. It is empty if the file is missing or invalid.

@@ -38,9 +38,21 @@ func TestServerAddressPrecedence(t *testing.T) {
 		}
 	}
 	file := filepath.Join(dir, "admin.token")
-	expect("no source", defaultURL, "", file)
+	refused := func(what, want string) {
+		t.Helper()
+		if address, err := a.address(); exitCode(err) != exitUnavailable || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %s, %v; want an error with %q", what, address, err, want)
+		}
+	}
+	refused("a directory without a server", "no server runs in "+dir)
 	write("rota.addr", "not JSON")
-	expect("an invalid file", defaultURL, "", file)
+	refused("an invalid file", "no server runs in "+dir)
+	env["ROTA_DATA"] = filepath.Join(dir, "none")
+	refused("no directory", "there is no directory "+env["ROTA_DATA"])
+	env["ROTA_DATA"] = dir
+	a.server.data = filepath.Join(dir, "flag")
+	refused("the flag", "there is no directory "+a.server.data)
+	a.server.data = ""
 	write("rota.addr", `{"http": "0.0.0.0:4711", "sql": "127.0.0.1:1"}`)
 	write("admin.token", "from-file\n")
 	expect("the data directory", "http://127.0.0.1:4711", "from-file", file)

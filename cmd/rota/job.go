@@ -15,7 +15,7 @@ func newJobCommand(a *app) *cobra.Command {
 	return newParentCommand("job", "List, create, change, run, cancel and retry jobs",
 		newJobListCommand(a), newJobShowCommand(a), newJobCreateCommand(a), newJobRunsCommand(a), newJobCancelCommand(a),
 		newJobMoveCommand(a), newJobPriorityCommand(a), newJobEditCommand(a), newJobRunNowCommand(a), newJobRetryCommand(a),
-		newJobRunAgainCommand(a), newExplainCommand(a, "explain ID|NAME"), newJobLogsCommand(a),
+		newJobRunAgainCommand(a), newExplainCommand(a, "explain ID|NAME"), newJobLogsCommand(a), newJobWaitCommand(a),
 	)
 }
 

@@ -60,7 +60,7 @@ not.`,
 		if err != nil {
 			return err
 		}
-		a.warnUnhandled(cmd.Context(), j)
+		a.warnUnhandled(cmd.Context(), j.Type)
 		if c.wait {
 			return a.awaitJob(cmd.Context(), j, c.follow)
 		}
@@ -104,14 +104,19 @@ func typeOrTemplate(command, kind, template string) (map[string]any, error) {
 	return map[string]any{"type": kind}, nil
 }
 
-// warnUnhandled prints a warning if no server and no worker handles the type of the new job.
-func (a *app) warnUnhandled(ctx context.Context, j api.Job) {
+// warnUnhandled prints a warning if no server and no worker runs jobs of a type. After an error of its request only the
+// warning is missing.
+func (a *app) warnUnhandled(ctx context.Context, typ string) {
 	if a.output != formatTable {
 		return
 	}
-	t, _, err := fetch[api.Type](ctx, a, newGet("/types"+pathSegment(j.Type)))
-	if err == nil && !t.Handled && t.Workers == 0 { // after an error only the warning is missing
-		fmt.Fprintf(a.err, "rota: neither this server nor a remote worker handles type %s; the job waits until one does\n", sanitize(j.Type))
+	t, _, err := fetch[api.Type](ctx, a, newGet("/types"+pathSegment(typ)))
+	switch {
+	case err != nil || !strings.HasPrefix(handledText(t), "nothing"):
+	case typ == typeExec:
+		fmt.Fprintln(a.err, "rota: nothing runs commands yet: jobs of type exec fail until a later release")
+	default:
+		fmt.Fprintf(a.err, "rota: neither this server nor a remote worker handles type %s; the job waits until one does\n", sanitize(typ))
 	}
 }
 

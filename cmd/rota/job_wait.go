@@ -9,6 +9,8 @@ import (
 	"io"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"github.com/rotajobs/rota/api"
 )
 
@@ -17,6 +19,30 @@ const (
 	pollFirst = 20 * time.Millisecond
 	pollMax   = time.Second
 )
+
+func newJobWaitCommand(a *app) *cobra.Command {
+	follow := false
+	cmd := &cobra.Command{
+		Use: "wait ID|NAME", Short: "Wait until a job has ended with all its attempts", Args: requireArgs("an ID or a NAME"),
+		Long: `Wait until a job has ended with all its attempts, and print its last one. The exit codes are those of rota job create --wait:
+0 if it completed, 1 if it did not.`,
+		Example:           "  rota job wait 01926a5e-7c3b-7f3a-8d2e-1b2c3d4e5f60\n  rota job wait nightly -f    # its latest execution, with its log",
+		ValidArgsFunction: a.completeNames("/jobs", "id"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			id, err := a.resolveJob(cmd.Context(), args[0], latest)
+			if err != nil {
+				return err
+			}
+			job, _, err := fetch[api.Job](cmd.Context(), a, newGet("/jobs"+pathSegment(id)))
+			if err != nil {
+				return err
+			}
+			return a.awaitJob(cmd.Context(), job, follow)
+		},
+	}
+	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "print its log while it runs")
+	return cmd
+}
 
 // awaitJob waits until an execution has ended with all its attempts, prints the last attempt, and returns an error if
 // it did not complete. It prints the id first, so that the user can find the job if the wait is interrupted.

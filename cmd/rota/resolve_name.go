@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"net/url"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -76,7 +77,7 @@ func (a *app) resolveLog(ctx context.Context, text string) (string, error) {
 		}
 		for i := len(detail.Attempts) - 1; i >= 0; i-- {
 			if j := detail.Attempts[i]; !j.StartedAt.IsZero() {
-				a.sayTaken(name, j.ID, j.State, j.StartedAt.Time)
+				a.sayTaken(name, j.ID, a.takenText(j))
 				return j.ID.String(), nil
 			}
 		}
@@ -124,8 +125,11 @@ func (a *app) namedExecution(ctx context.Context, name string, m meaning) (e api
 		return e, a.severalExecutions(name, m, found)
 	}
 	e = found[0]
-	a.sayTaken(name, e.ID, e.State, latestTime(e.CreatedAt, e.StartedAt, e.FinishedAt))
-	return e, nil
+	last, _, err := fetch[api.Job](ctx, a, newGet("/jobs"+pathSegment(e.LastJobID.String())))
+	if err == nil {
+		a.sayTaken(name, e.ID, a.takenText(last))
+	}
+	return e, err
 }
 
 func (a *app) severalExecutions(name string, m meaning, found []api.Execution) error {
@@ -139,8 +143,20 @@ func (a *app) severalExecutions(name string, m meaning, found []api.Execution) e
 }
 
 // sayTaken prints on standard error which job a name stood for.
-func (a *app) sayTaken(name string, id api.ID, state string, at time.Time) {
-	fmt.Fprintf(a.err, "rota: %s is %s, %s %s\n", sanitize(name), id, sanitize(state), a.ago(at))
+func (a *app) sayTaken(name string, id api.ID, text string) {
+	fmt.Fprintf(a.err, "rota: %s is %s, %s\n", sanitize(name), id, sanitize(text))
+}
+
+// takenText describes a job in the words of the tables: its state, and when it starts, how long it has run or how long ago it
+// ended.
+func (a *app) takenText(j api.Job) string {
+	switch {
+	case !j.FinishedAt.IsZero():
+		return j.State + " " + a.ago(j.FinishedAt.Time)
+	case j.State == string(rota.StateRunning):
+		return j.State + " for " + coarseDistance(max(0, a.now().Unix()-j.StartedAt.Unix()))
+	}
+	return a.stateText(j)
 }
 
 func latestTime(times ...api.Time) (last time.Time) {
@@ -233,7 +249,14 @@ func (a *app) kindOf(ctx context.Context, name string) (string, error) {
 	return "", noSuchJob(name)
 }
 
+// shortID matches characters of an id.
+var shortID = regexp.MustCompile(`^[0-9a-f]*[0-9][0-9a-f]*$`)
+
 func noSuchJob(name string) error {
+	if len(name) < rota.IDPrefixMin && shortID.MatchString(name) {
+		return failf(exitNotFound, fmt.Sprintf("write %d or more characters of the id; rota job list shows ids", rota.IDPrefixMin),
+			"%s is too short for an id, and no job has this name", name)
+	}
 	return failf(exitNotFound, "write an id, 8 or more of its first characters, or the name of a template, a schedule or a type; rota job list shows ids and names",
 		"there is no job %s", shortened(strconv.Quote(name)))
 }

@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/rotajobs/rota/api"
 )
 
 // groupOfTwo creates a group and returns its id and the ids of its members, which differ only after their time.
@@ -109,6 +112,22 @@ func TestDistinctLength(t *testing.T) {
 	} {
 		if got := distinctLength(row.ids); got != row.want {
 			t.Errorf("%v need %d characters, want %d", row.ids, got, row.want)
+		}
+	}
+}
+
+func TestTakenTextSaysWhenInWordsOfTables(t *testing.T) {
+	now := time.Date(2026, 11, 15, 7, 0, 0, 0, time.UTC)
+	a := &app{environment: environment{now: func() time.Time { return now }}}
+	at := func(d time.Duration) api.Time { return api.Time{Time: now.Add(d)} }
+	for want, job := range map[string]api.Job{
+		"running for 5s":           {State: "running", StartedAt: at(-5 * time.Second)},
+		"completed 20s ago":        {State: "completed", StartedAt: at(-time.Minute), FinishedAt: at(-20 * time.Second)},
+		"scheduled, starts in 10m": {State: "scheduled", RunAt: at(10 * time.Minute)},
+		"queued":                   {State: "queued"},
+	} {
+		if got := a.takenText(job); got != want {
+			t.Errorf("got %q, want %q", got, want)
 		}
 	}
 }

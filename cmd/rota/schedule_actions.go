@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"net/http"
@@ -45,10 +46,12 @@ if another schedule uses it. rota schedule create with --type takes over a templ
 
 // newScheduleSwitchCommand creates pause or resume.
 func newScheduleSwitchCommand(a *app, verb, short, done string) *cobra.Command {
-	return actionCommand(a, &cobra.Command{
-		Use: verb + " NAME", Short: short, Example: "  rota schedule " + verb + " nightly",
-	}, "/schedules", func(v api.Schedule) string {
+	cmd := &cobra.Command{Use: verb + " NAME", Short: short, Example: "  rota schedule " + verb + " nightly"}
+	return actionCommand(a, cmd, "/schedules", func(v api.Schedule) string {
 		next := ""
+		if v.State == string(rota.ScheduleEnabled) {
+			a.warnTemplate(cmd.Context(), v.Template)
+		}
 		switch at := v.NextFireAt.Time; {
 		case v.State != string(rota.ScheduleEnabled) || at.IsZero():
 		case at.After(a.now()):
@@ -58,6 +61,13 @@ func newScheduleSwitchCommand(a *app, verb, short, done string) *cobra.Command {
 		}
 		return fmt.Sprintf("%s schedule %s%s", done, v.Name, next)
 	})
+}
+
+// warnTemplate warns if nothing runs the jobs of a template.
+func (a *app) warnTemplate(ctx context.Context, name string) {
+	if t, _, err := fetch[api.Template](ctx, a, newGet("/templates"+pathSegment(name))); err == nil {
+		a.warnUnhandled(ctx, t.Type)
+	}
 }
 
 func newScheduleTriggerCommand(a *app) *cobra.Command {
@@ -78,6 +88,9 @@ func newScheduleTriggerCommand(a *app) *cobra.Command {
 		result, answer, err := fetch[api.Triggered](cmd.Context(), a, newPost("/schedules"+pathSegment(args[0])+"/trigger", body))
 		if err != nil {
 			return err
+		}
+		if len(result.Items) > 0 {
+			a.warnUnhandled(cmd.Context(), result.Items[0].Type)
 		}
 		return a.print(answer, func(w io.Writer) { a.writeJobs(w, result.Items) })
 	}

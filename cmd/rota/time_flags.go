@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"net/url"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -16,7 +17,7 @@ type timeFlags struct{ since, until string }
 
 // flags adds the flags; noun names the items of the list.
 func (f *timeFlags) flags(cmd *cobra.Command, noun string) {
-	cmd.Flags().StringVar(&f.since, "since", "", "only "+noun+" at or after `TIME`, or of the last 1h, 7d")
+	cmd.Flags().StringVar(&f.since, "since", "", "only "+noun+" at or after `TIME`: today, yesterday, 2026-11-15, or of the last 1h, 7d")
 	cmd.Flags().StringVar(&f.until, "until", "", "only "+noun+" before `TIME`, or before the last 1h, 7d")
 }
 
@@ -40,10 +41,13 @@ func (a *app) momentFlag(flag, text string) (time.Time, error) {
 	if d, err := rota.ParseDuration(text); err == nil && d >= 0 {
 		return a.now().Add(-d), nil
 	}
+	if back, known := map[string]int{"today": 0, "yesterday": -1}[strings.ToLower(text)]; known {
+		text = a.now().Local().AddDate(0, 0, back).Format(time.DateOnly)
+	}
 	at, err := parseTimeFlag(flag, text, "")
 	var refusal *cron.Error
 	if errors.As(err, &refusal) && refusal.Remedy == "" {
-		refusal.Remedy = "write a duration back from now, such as 24h or 7d, or a time, such as 2026-11-15 or 2026-11-15T07:00:00Z"
+		refusal.Remedy = "write today, yesterday, a duration back from now, such as 24h or 7d, or a time, such as 2026-11-15 or 2026-11-15T07:00:00Z"
 	}
 	return at, err
 }

@@ -40,7 +40,10 @@ func handledText(t api.Type) string {
 	if t.Workers > 0 {
 		parts = append(parts, plural(t.Workers, "worker", "workers"))
 	}
-	if parts == nil {
+	switch {
+	case parts == nil && t.Name == typeExec:
+		return "nothing (off)"
+	case parts == nil:
 		return "nothing"
 	}
 	return strings.Join(parts, ", ")
