@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -17,7 +18,8 @@ import (
 
 const importCrontabLong = `Read a crontab and show the template and the schedule for each line. Both have the same name, made from the
 words of the command, such as certbot or report-daily, so that a second import of the same crontab changes nothing. With
---apply they are created, all or none. If they exist already, only the command, the times and the zone are changed.
+--apply they are created, all or none. If they exist already, only the command, the times and the zone are changed, and
+the type if --type is given.
 
 The import records its source in the description of each template and schedule: the name of this machine and the path
 of FILE, such as web1:/etc/crontab. If a line is gone later, the next import from the same source and with the same
@@ -43,6 +45,7 @@ type crontabOptions struct {
 	zone, prefix, kind, source string
 	apply, enable, skipRefused bool
 	prune                      bool
+	typed                      bool // --type was given; without it a stored template keeps its type
 }
 
 func newImportCrontabCommand(a *app) *cobra.Command {
@@ -50,7 +53,10 @@ func newImportCrontabCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "crontab FILE", Short: "Create schedules from the lines of a crontab", Args: requireArgs("a FILE"),
 		Long: importCrontabLong, Example: importCrontabExample, ValidArgsFunction: completeFiles,
-		RunE: func(cmd *cobra.Command, args []string) error { return a.importCrontab(cmd.Context(), args[0], o) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.typed = cmd.Flags().Changed("type")
+			return a.importCrontab(cmd.Context(), args[0], o)
+		},
 	}
 	flags := cmd.Flags()
 	flags.BoolVar(&o.apply, "apply", false, "create the schedules; without it they are only shown")
@@ -58,7 +64,7 @@ func newImportCrontabCommand(a *app) *cobra.Command {
 	flags.BoolVar(&o.user, "user", false, "lines have no user field, as in the output of crontab -l (default: guessed)")
 	flags.StringVar(&o.zone, "tz", "", "IANA time `ZONE` of lines without CRON_TZ (default: the zone of this machine)")
 	flags.Var(textFlag(&o.prefix, "TEXT"), "prefix", "prefix of every name, such as the name of the machine")
-	flags.StringVar(&o.kind, "type", typeExec, "`TYPE` of the jobs")
+	flags.StringVar(&o.kind, "type", typeExec, "`TYPE` of the jobs; without it, existing templates keep their type")
 	flags.BoolVar(&o.enable, "enable", false, "enable new schedules even if this server does not run the type")
 	flags.BoolVar(&o.skipRefused, "skip-refused", false, "import the other lines if some are refused")
 	flags.BoolVar(&o.prune, "prune", false, "disable schedules of an earlier import whose line is gone")
@@ -136,39 +142,53 @@ func (m *crontabImport) compare(ctx context.Context) error {
 	if exitCode(err) == exitUnavailable && !m.apply {
 		m.offline = err
 		m.checkEntries()
-		m.declare(false)
+		m.declare()
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	handled, err := m.handled(ctx)
-	if err != nil {
-		return err
-	}
 	m.stored = stored
 	m.checkEntries()
-	m.declare(handled)
+	if err := m.readTypes(ctx); err != nil {
+		return err
+	}
+	m.declare()
 	if m.missing || len(m.definitions.Schedules) == 0 {
 		return nil
 	}
 	return m.put(ctx, true)
 }
 
-// handled reports whether the server runs the type of the jobs. A type that is not declared is an error with --apply
-// and a note in a dry run.
-func (m *crontabImport) handled(ctx context.Context) (bool, error) {
-	kind, _, err := fetch[api.Type](ctx, m.a, newGet("/types"+pathSegment(m.kind)))
-	var refused *exitError
-	if errors.As(err, &refused) && refused.code == exitNotFound {
-		m.missing = true
-		if m.apply {
-			refused.hint = "declare it first: rota type put " + m.kind
-			return false, refused
-		}
-		return false, nil
+// readTypes reads the types of the jobs. That the type of new jobs is not declared is an error with --apply and a note in
+// a dry run.
+func (m *crontabImport) readTypes(ctx context.Context) error {
+	names := []string{m.kind}
+	for _, l := range m.lines {
+		names = append(names, l.Type)
 	}
-	return serverRuns(kind), err
+	slices.Sort(names)
+	m.types = map[string]api.Type{}
+	for _, name := range slices.Compact(names) {
+		kind, _, err := fetch[api.Type](ctx, m.a, newGet("/types"+pathSegment(name)))
+		var refused *exitError
+		switch {
+		case errors.As(err, &refused) && refused.code == exitNotFound && !m.apply && name == m.kind:
+			m.missing = true
+		case refused != nil && refused.code == exitNotFound:
+			refused.hint = "declare it first: rota type put " + name
+			return refused
+		case err != nil:
+			return err
+		}
+		m.types[name] = kind
+	}
+	return nil
+}
+
+// runs reports whether the server or a worker runs jobs of a type.
+func (m *crontabImport) runs(kind string) bool {
+	return serverRuns(m.types[kind]) || m.types[kind].Workers > 0
 }
 
 // put sends the definitions and records the change of each line.

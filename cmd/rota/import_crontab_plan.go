@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -24,8 +25,9 @@ type crontabImport struct {
 	path string // of the file, the source that versions recorded that did not know the machine
 	zone machineZone
 
-	stored  api.Definitions  // what the server has; empty without a server
-	removed []crontabRemoved // schedules of earlier imports whose line is gone
+	stored  api.Definitions     // what the server has; empty without a server
+	removed []crontabRemoved    // schedules of earlier imports whose line is gone
+	types   map[string]api.Type // types of the jobs, by name; empty without a server
 
 	lines       []crontabLine
 	entries     []crontab.Entry // entry of each line, in the same order
@@ -94,7 +96,7 @@ func (m *crontabImport) line(e *crontab.Entry, name string) (line crontabLine, f
 	zone := cmp.Or(e.Zone.Value, m.zone.name)
 	expression, err := cron.Parse(e.Times, cron.Config{Zone: zone, Name: name})
 	if err == nil {
-		err = (&rota.PutTemplate{Name: name, Spec: rota.TemplateSpec{Type: m.kind}}).Validate()
+		err = (&rota.PutTemplate{Name: name, Spec: rota.TemplateSpec{Type: m.typeOf(name)}}).Validate()
 	}
 	if err != nil {
 		m.refused = append(m.refused, refusalOf(e, err))
@@ -104,7 +106,7 @@ func (m *crontabImport) line(e *crontab.Entry, name string) (line crontabLine, f
 		m.note(e.Line, "%s", note)
 	}
 	line = crontabLine{
-		Line: e.Line, Name: name, Cron: e.Times, Timezone: zone, Describe: expression.Describe(), User: e.User, Command: scrub.Text(e.Command), Type: m.kind, Change: "unknown",
+		Line: e.Line, Name: name, Cron: e.Times, Timezone: zone, Describe: expression.Describe(), User: e.User, Command: scrub.Text(e.Command), Type: m.typeOf(name), Change: "unknown",
 	}
 	if next := cron.Upcoming(expression, m.a.now(), 1); len(next) > 0 {
 		line.Next = formatExact(next[0].At)
@@ -136,11 +138,11 @@ func refusalOf(e *crontab.Entry, err error) crontabRefusal {
 // visible, so each variable and each command that seems to contain a secret gets a note, too.
 func (m *crontabImport) noteEntries() {
 	const open = "looks like a secret, and every user who may read templates sees params (rota template list)"
-	kept := "the user is kept in the description of the template"
-	if m.kind != typeExec {
-		kept = "the user is kept in the param user for the worker"
-	}
-	for _, e := range m.entries {
+	for i, e := range m.entries {
+		kept := "the user is kept in the description of the template"
+		if m.lines[i].Type != typeExec {
+			kept = "the user is kept in the param user for the worker"
+		}
 		if e.MailTo.Value != "" {
 			m.noteOnce(e.MailTo.Line, "MAILTO %s is ignored: Rota sends no mail. For notifications of failures add a webhook: rota webhook add URL --event job.dead", e.MailTo.Value)
 		}
@@ -186,9 +188,9 @@ func containsSecret(command string) bool {
 
 // declare builds the definitions. For a stored definition it changes only the fields that the crontab sets, so that
 // other changes since the first import stay.
-func (m *crontabImport) declare(handled bool) {
+func (m *crontabImport) declare() {
 	m.definitions = api.Definitions{Templates: map[string]api.TemplateDefinition{}, Schedules: map[string]api.ScheduleDefinition{}}
-	held := 0
+	held := map[string]bool{} // types of the new schedules that are paused
 	for i := range m.lines {
 		l, e := &m.lines[i], &m.entries[i]
 		template, known := m.stored.Templates[l.Name]
@@ -197,13 +199,17 @@ func (m *crontabImport) declare(handled bool) {
 			template.MaxRetries, template.Timeout = new(int), new(api.Duration) // as cron: no retries, no timeout
 		}
 		template.Description = m.describe(template.Description, e.User)
-		template.Type, template.DefaultParams = m.kind, paramsOf(m.kind, e)
+		if !known || m.typed || m.hasCommand(l.Name) {
+			template.Type, template.DefaultParams = l.Type, paramsOf(l.Type, e)
+		} else {
+			m.note(l.Line, "template %s has no param command any more, so its type %s and its params are kept; set both from the line with --type", l.Name, l.Type)
+		}
 		schedule, known := m.stored.Schedules[l.Name]
 		if !known {
 			schedule = api.ScheduleDefinition{State: string(rota.ScheduleEnabled), CatchUp: string(rota.CatchUpNone)}
-			if !handled && !m.enable {
+			if !serverRuns(m.types[l.Type]) && !m.enable {
 				schedule.State = string(rota.SchedulePaused)
-				held++
+				held[l.Type] = true
 			}
 		}
 		if m.enable {
@@ -219,15 +225,18 @@ func (m *crontabImport) declare(handled bool) {
 	m.noteType(held)
 }
 
-// noteType adds a note about why the new schedules do not fire.
-func (m *crontabImport) noteType(held int) {
-	switch {
-	case m.missing:
+// noteType adds notes about why the new schedules do not fire. held are their types.
+func (m *crontabImport) noteType(held map[string]bool) {
+	if m.missing {
 		m.note(0, "the type %s is not declared: declare it before --apply, with rota type put %s", m.kind, m.kind)
-	case held > 0 && m.kind == typeExec:
-		m.note(0, "new schedules are PAUSED: no server runs jobs of type exec until external commands are configured, which comes with a later release; "+
-			"to run them with your own worker, use --type. Resume each with rota schedule resume NAME")
-	case held > 0 && m.offline == nil:
-		m.note(0, "new schedules are PAUSED: this server does not run jobs of type %s itself. Resume each with rota schedule resume NAME when a worker does, or add --enable", m.kind)
+		return
+	}
+	for _, kind := range slices.Sorted(maps.Keys(held)) {
+		if kind == typeExec {
+			m.note(0, "new schedules are PAUSED: no server runs jobs of type exec until external commands are configured, which comes with a later release; "+
+				"to run them with your own worker, use --type. Resume each with rota schedule resume NAME")
+		} else if m.offline == nil {
+			m.note(0, "new schedules are PAUSED: this server does not run jobs of type %s itself. Resume each with rota schedule resume NAME when a worker does, or add --enable", kind)
+		}
 	}
 }

@@ -3,6 +3,8 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -107,12 +109,9 @@ func (m *crontabImport) summaryText() string {
 	if m.offline != nil {
 		return fmt.Sprintf("%s, %d refused. Dry run; the lines were not compared with the server: %s.", all, len(m.refused), m.offline)
 	}
-	counts, firing := map[string]int{}, 0
+	counts := map[string]int{}
 	for _, l := range m.lines {
 		counts[l.Change]++
-		if l.State == string(rota.ScheduleEnabled) {
-			firing++
-		}
 	}
 	text := fmt.Sprintf("%s: %d new, %d changed, %d unchanged, %d refused.", all, counts["created"], counts["changed"], counts["unchanged"], len(m.refused))
 	if len(m.removed) > 0 {
@@ -129,8 +128,39 @@ func (m *crontabImport) summaryText() string {
 		return text + " The removed schedules are disabled."
 	case counts["created"]+counts["changed"] == 0:
 		return text + " Nothing to do."
-	case firing > 0:
-		return text + " The schedules are stored: remove the lines from the crontab, or the commands run twice."
 	}
-	return text + " The schedules are stored."
+	return text + " The schedules are stored" + m.twiceText()
+}
+
+// twiceText names the lines whose commands cron and Rota both run now, and those that Rota runs as soon as a worker does.
+func (m *crontabImport) twiceText() string {
+	var now, later []string
+	var waiting []string // types that nothing runs
+	for _, l := range m.lines {
+		switch {
+		case l.State != string(rota.ScheduleEnabled):
+		case m.runs(l.Type):
+			now = append(now, strconv.Itoa(l.Line))
+		default:
+			later = append(later, strconv.Itoa(l.Line))
+			waiting = append(waiting, l.Type)
+		}
+	}
+	text := "."
+	if len(now) > 0 {
+		text = fmt.Sprintf(": remove %s from the crontab, or the commands run twice.", linesText(now))
+	}
+	if len(later) > 0 {
+		slices.Sort(waiting)
+		text += fmt.Sprintf(" Nothing runs jobs of type %s yet: the jobs of %s wait for a worker.", strings.Join(slices.Compact(waiting), ", "), linesText(later))
+	}
+	return text
+}
+
+// linesText is "line 3" or "lines 3, 5".
+func linesText(numbers []string) string {
+	if len(numbers) == 1 {
+		return "line " + numbers[0]
+	}
+	return "lines " + strings.Join(numbers, ", ")
 }

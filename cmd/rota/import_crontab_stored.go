@@ -167,6 +167,18 @@ func (m *crontabImport) storedEntry(name string) *crontab.Entry {
 	return e
 }
 
+// typeOf returns the type of the jobs of a line: that of --type, or else the type of its stored template, because a worker
+// runs that type. The type exec would stop the jobs.
+func (m *crontabImport) typeOf(name string) string {
+	if stored, known := m.stored.Templates[name]; known && !m.typed {
+		return stored.Type
+	}
+	return m.kind
+}
+
+// hasCommand reports whether the params of a stored template have a command, which an import can replace.
+func (m *crontabImport) hasCommand(name string) bool { return m.storedEntry(name).Command != "" }
+
 // taken reports whether an entry must not have a name, because a definition of another origin has it.
 func (m *crontabImport) taken(name string, e *crontab.Entry) bool {
 	if _, stored := m.stored.Templates[name]; !stored {
