@@ -16,9 +16,10 @@ type StopWaiter interface {
 }
 
 const (
-	stopPollMax = time.Minute // longest wait of one request
-	stopPollGap = time.Second // between two requests
-	stopPolls   = 4           // requests that wait at the same time
+	stopPollMax = time.Minute     // longest wait of one request
+	stopPollGap = time.Second     // between two requests
+	stopPolls   = 4               // requests that wait at the same time
+	answerMax   = 5 * time.Second // time for the answer after the wait
 )
 
 // stopPoller is the heartbeat of a remote worker. Its requests wait at the server, so that
@@ -110,7 +111,7 @@ func (p *stopPoller) request(ctx context.Context, tasks []*task, stopped bool) {
 	}
 	began := time.Now()
 	extended, ok := p.h.extendBy(tasks, rota.ID{}, func(extend *rota.Extend) (*rota.Extended, error) {
-		within, done := context.WithTimeout(ctx, wait+p.h.e.config.Lease/3)
+		within, done := context.WithTimeout(ctx, wait+min(answerMax, p.h.e.config.Lease/6)) // leaves time for a second request
 		defer done()
 		return p.waiter.ExtendAndWait(within, extend, wait)
 	})

@@ -66,7 +66,7 @@ type Config struct {
 	InFlightMax int       // concurrent requests of other classes than those below; 0: 1,024
 	StreamsMax  int       // concurrent streams of events and logs; 0: 256
 	DirectMax   int       // concurrent direct runs; 0: 256
-	PollsMax    int       // concurrent claims, including waiting ones; 0: 4,096
+	PollsMax    int       // concurrent claims, including waiting ones, and as many extends that wait; 0: 4,096
 	LargeMax    int       // concurrent bodies longer than BodyMax; 0: 8
 	BodyMax     int64     // bytes of a body; 0: 1.5 MiB
 	BatchMax    int64     // bytes of a bulk body; 0: 64 MiB

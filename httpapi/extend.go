@@ -105,7 +105,7 @@ func anyStops(extended *rota.Extended) bool {
 // waitForStop waits as a long poll, and reports whether a run is asked to stop. A request that keeps
 // other requests waiting, or finds no free slot, does not wait.
 func (c *call) waitForStop(stopped <-chan struct{}, deadline time.Time) bool {
-	if c.mayBeLarge() || !c.moveTo(classPoll) {
+	if c.mayBeLarge() || !c.moveTo(classStopPoll) {
 		return false
 	}
 	clearDeadlines(c.w)

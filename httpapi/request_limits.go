@@ -16,12 +16,13 @@ import (
 type requestClass int
 
 const (
-	classDefault requestClass = iota // requests of no other class
-	classStream                      // streams of events and logs
-	classDirect                      // direct runs
-	classPoll                        // claims of workers, and extends that wait
-	classVerify                      // checks of the store: one at a time, since each reads every row
-	classBackup                      // copies of the store: one at a time, since each takes as much disk space as the store
+	classDefault  requestClass = iota // requests of no other class
+	classStream                       // streams of events and logs
+	classDirect                       // direct runs
+	classPoll                         // claims of workers
+	classStopPoll                     // extends that wait for a stop: they must not take the slots of claims
+	classVerify                       // checks of the store: one at a time, since each reads every row
+	classBackup                       // copies of the store: one at a time, since each takes as much disk space as the store
 	requestClasses
 )
 
@@ -30,7 +31,7 @@ type semaphores [requestClasses]semaphore
 func newSemaphores(c *Config) semaphores {
 	return semaphores{
 		classDefault: make(semaphore, c.InFlightMax), classStream: make(semaphore, c.StreamsMax), classDirect: make(semaphore, c.DirectMax),
-		classPoll:   make(semaphore, c.PollsMax),
+		classPoll: make(semaphore, c.PollsMax), classStopPoll: make(semaphore, c.PollsMax),
 		classVerify: make(semaphore, 1), classBackup: make(semaphore, 1),
 	}
 }

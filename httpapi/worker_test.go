@@ -535,13 +535,25 @@ func TestExtendWaitsForCancel(t *testing.T) {
 	}
 }
 
-// A server whose long polls are all in use answers at once.
-func TestExtendDoesNotWaitWithoutFreePoll(t *testing.T) {
+// Extends that wait have slots of their own: a claim that waits takes none of them. Without a free slot
+// the server answers at once.
+func TestExtendsThatWaitHaveTheirOwnSlots(t *testing.T) {
 	s, waiting := newPollServer(t, func(c *httpapi.Config) { c.PollsMax = 1 })
 	s.declare("a")
 	s.enqueue(`{"type": "a"}`)
 	job := s.claimOne("a")
 	s.poll(`{"worker": "w", "types": ["b"], "wait": "60s"}`)
 	waiting.reach(1)
-	s.post("extend", `{"lease": "1h", "wait": "60s", "items": [`+lease(job, "")+`]}`).is(200)
+	answers := make(chan string, 1)
+	go func() {
+		answers <- s.post("extend", `{"lease": "1h", "wait": "60s", "items": [`+lease(job, `, "progress": 7`)+`]}`).text
+	}()
+	for s.show(job.Job.ID).Run.Progress == nil { // the leases are extended before the wait
+		time.Sleep(time.Millisecond)
+	}
+	s.post("extend", `{"lease": "1h", "wait": "60s", "items": [`+lease(job, "")+`]}`).is(200) // there is no second slot
+	s.post("jobs/"+job.Job.ID.String()+"/cancel", "").is(200)
+	if text := <-answers; !strings.Contains(text, `"cancel":true`) {
+		t.Errorf("the extend did not wait: %s", text)
+	}
 }

@@ -77,6 +77,8 @@ func (c *Changes) eachDefinitionEvent(other func(rota.Event)) {
 		event := rota.Event{Kind: known.kind, Detail: known.detail}
 		setSubject(&event, e.Subject)
 		switch {
+		case known.kind == rota.EventTypeChanged && rota.InternalType(event.Name):
+			continue // users do not see it elsewhere either
 		case known.kind == rota.EventScheduleDeleted:
 			event.Detail = e.Detail
 		case known.detail == "":

@@ -221,14 +221,23 @@ func (f *forwarder) lose() {
 	f.wake()
 }
 
-// close prepares the last messages. Without an answer to the hello, all kept events are sent: the
-// answer may be on its way.
+// close prepares the last messages. Without an announcement of interest it sends the last events all the
+// same, because an announcement may be on its way: those of the last moments, or all if the answers to
+// the hello may still arrive.
 func (f *forwarder) close() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.mutedUntil = time.Time{}
-	if !f.forwarding && time.Now().Before(f.askedUntil) {
-		f.releaseKept(0)
+	if f.forwarding {
+		return
+	}
+	now, since := time.Now(), time.Duration(0)
+	if now.After(f.askedUntil) {
+		since = now.Sub(f.began) - wantDelayMax
+	}
+	f.releaseKept(since)
+	if skipped := f.skipped.Load(); skipped >= 0 && skipped > int64(since) {
+		f.lost = true
 	}
 }
 

@@ -146,6 +146,27 @@ func TestEventsOfShortProcessArrive(t *testing.T) {
 	l.wantNamed(t, 1, 3)
 }
 
+// The announcement of a watch may be on its way when a process closes, however old the process is.
+func TestClosingProcessSendsItsLastEvents(t *testing.T) {
+	for skipped, want := range map[bool]string{false: `"n":1,"e":`, true: `"n":1,"lost":true`} {
+		var f forwarder
+		f.init(func() {})
+		f.began = f.began.Add(-time.Hour) // no process has answered the hello
+		if skipped {
+			f.skip()
+		} else {
+			f.publish([]rota.Event{{Kind: rota.EventJobEnqueued}})
+		}
+		if f.takeMessage(1_000) != nil {
+			t.Error("a message is sent while no process watches")
+		}
+		f.close()
+		if text := string(f.takeMessage(1_000)); !strings.Contains(text, want) {
+			t.Errorf("skipped %t: the last message is %q", skipped, text)
+		}
+	}
+}
+
 // A process without watchers creates no events. The first announcement finds that one was skipped.
 func TestWatchReportsEventsThatSenderDidNotCreate(t *testing.T) {
 	a, b := openTwo(t)

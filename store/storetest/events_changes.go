@@ -105,6 +105,7 @@ func eventDefinitions(y *story) {
 	y.wantChangeEvents(func() { y.declareType("mail", spec) }, "type.changed mail: created")
 	spec.Schema = json.RawMessage(`{"type":"object"}`)
 	y.wantChangeEvents(func() { y.declareType("mail", spec) }, "type.changed mail: schema")
+	y.wantChangeEvents(func() { y.declareType(rota.TypeWebhook, spec) }) // users do not see internal types
 	y.wantChangeEvents(func() { y.pause("mail", true) }, "type.changed mail: paused")
 	y.wantChangeEvents(func() { y.pause("mail", false) }, "type.changed mail: resumed")
 	y.wantChangeEvents(func() { y.pause("mail", false) })
