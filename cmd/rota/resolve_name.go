@@ -154,7 +154,7 @@ func (a *app) takenText(j api.Job) string {
 	case !j.FinishedAt.IsZero():
 		return j.State + " " + a.ago(j.FinishedAt.Time)
 	case j.State == string(rota.StateRunning):
-		return j.State + " for " + coarseDistance(max(0, a.now().Unix()-j.StartedAt.Unix()))
+		return j.State + " for " + coarseDistance(max(1, a.now().Unix()-j.StartedAt.Unix()))
 	}
 	return a.stateText(j)
 }

@@ -122,6 +122,7 @@ func TestTakenTextSaysWhenInWordsOfTables(t *testing.T) {
 	at := func(d time.Duration) api.Time { return api.Time{Time: now.Add(d)} }
 	for want, job := range map[string]api.Job{
 		"running for 5s":           {State: "running", StartedAt: at(-5 * time.Second)},
+		"running for 1s":           {State: "running", StartedAt: at(0)}, // never an empty distance
 		"completed 20s ago":        {State: "completed", StartedAt: at(-time.Minute), FinishedAt: at(-20 * time.Second)},
 		"scheduled, starts in 10m": {State: "scheduled", RunAt: at(10 * time.Minute)},
 		"queued":                   {State: "queued"},
