@@ -256,7 +256,8 @@ func (n *Node) leaveOutOthers(known []string, contents *sqlite.Contents) error {
 	}
 	others := 0
 	for _, entry := range entries {
-		if slices.Contains(known, entry.Name()) || strings.HasPrefix(entry.Name(), ".") {
+		below := func(path string) bool { return strings.HasPrefix(path, entry.Name()+"/") } // a folder with a target is used
+		if slices.Contains(known, entry.Name()) || strings.HasPrefix(entry.Name(), ".") || slices.ContainsFunc(known, below) {
 			continue
 		}
 		if others++; others <= othersMax {

@@ -5,12 +5,15 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/rotajobs/rota/store/postgres"
 	"github.com/rotajobs/rota/store/postgres/pgtest"
 	"github.com/rotajobs/rota/store/sqlite"
+	zombie "zombiezen.com/go/sqlite"
+	"zombiezen.com/go/sqlite/sqlitex"
 )
 
 // sqlJob runs a statement in a target and returns the id of the job.
@@ -186,4 +189,59 @@ func TestRestoreIntoPostgres(t *testing.T) {
 	}
 	s.start("--store", url, "--allow-moved")
 	s.must("job show " + id)
+}
+
+// A backup that someone has changed must not replace files of Rota, or write through links.
+func TestRestoreRefusesForeignFiles(t *testing.T) {
+	s, _, file := backedUpServer(t)
+	check := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{"admin.token", "rota.yaml", "rota.db", "rota.db-wal", "main.db-journal", "logs/a.log", "master.key", "Rota.DB", ".restore-1/a.db", "notes.txt"} {
+		changed := filepath.Join(t.TempDir(), "changed.db")
+		conn := copyAndOpen(t, file, changed)
+		content := any("a token of an attacker")
+		if strings.HasSuffix(strings.ToLower(name), ".db") {
+			content = "SQLite format 3\x00 and more"
+		}
+		check(sqlitex.Execute(conn, `UPDATE rota_backup_files SET path = ?, content = CAST(? AS BLOB) WHERE path = 'main.db'`,
+			&sqlitex.ExecOptions{Args: []any{name, content}}))
+		check(conn.Close())
+		s.data = filepath.Join(t.TempDir(), "other")
+		if out, errs, code := s.run("restore " + changed); code != exitFailed || !strings.Contains(errs, name) {
+			t.Errorf("restore of %s exits with %d: %s%s", name, code, out, errs)
+		}
+		if left, _ := filepath.Glob(filepath.Join(s.data, "*")); slices.ContainsFunc(left, func(path string) bool { return filepath.Ext(path) != ".lock" }) {
+			t.Errorf("after %s there are %s", name, left)
+		}
+	}
+	s.data = filepath.Join(t.TempDir(), "other")
+	elsewhere := t.TempDir()
+	check(errors.Join(os.MkdirAll(s.data, 0o700), os.Symlink(elsewhere, filepath.Join(s.data, "logs"))))
+	if out, errs, code := s.run("restore " + file); code != exitFailed || !strings.Contains(errs, "symbolic link") {
+		t.Errorf("restore through a link exits with %d: %s%s", code, out, errs)
+	}
+	if written, _ := filepath.Glob(filepath.Join(elsewhere, "*")); len(written) > 0 {
+		t.Errorf("the restore wrote %s through a link", written)
+	}
+}
+
+// copyAndOpen copies a database and opens the copy.
+func copyAndOpen(t *testing.T, from, to string) *zombie.Conn {
+	t.Helper()
+	data, err := os.ReadFile(from)
+	if err == nil {
+		err = os.WriteFile(to, data, 0o600)
+	}
+	var conn *zombie.Conn
+	if err == nil {
+		conn, err = zombie.OpenConn(to, zombie.OpenReadWrite)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return conn
 }

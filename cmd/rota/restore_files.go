@@ -8,6 +8,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/rotajobs/rota/store/sqlite"
@@ -35,8 +37,45 @@ func (f *attachedFiles) detach(ctx context.Context, copied string, view *restore
 		return nil
 	}
 	f.names = names
+	for _, name := range names {
+		if err := f.checkFile(name); err != nil {
+			return err
+		}
+	}
 	view.Restored, view.LeftOut = append(view.Restored, contents.Included...), append(view.LeftOut, contents.LeftOut...)
 	return nil
+}
+
+// runLogName is the path of the log of a run.
+var runLogName = regexp.MustCompile(`^logs/[0-9]{4}-[0-9]{2}-[0-9]{2}/[0-9a-f-]{36}\.log$`)
+
+// checkFile refuses what a backup of Rota does not hold. A backup is a file that others may have changed: it must not
+// replace the token or the settings, or write through a link in the data directory.
+func (f *attachedFiles) checkFile(name string) error {
+	from, to := f.paths(name)
+	if !runLogName.MatchString(name) {
+		if isOwnFile(name) || checkStoreFile(from) != nil {
+			return failf(exitFailed, "use a backup that rota backup has written", "the backup has the file %s, which is neither the log of a run nor the database of a target", name)
+		}
+	}
+	for dir := filepath.Dir(to); len(dir) > len(f.dir); dir = filepath.Dir(dir) {
+		if info, err := os.Lstat(dir); err == nil && info.Mode().Type() == fs.ModeSymlink {
+			return failf(exitFailed, "remove the link, or name another directory with --data", "%s is a symbolic link, which a restore does not follow", dir)
+		}
+	}
+	return nil
+}
+
+// ownFiles are the files and folders of a data directory that belong to Rota itself.
+var ownFiles = []string{
+	"rota.db", "rota.db.lock", "rota.lock", "rota.addr", "rota.scratch", "rota.yaml", "admin.token", "admin.scram", "master.key", "audit.key", "audit.head", "logs",
+}
+
+// isOwnFile reports whether a path belongs to Rota itself, or to SQLite beside a database.
+func isOwnFile(name string) bool {
+	first, _, _ := strings.Cut(strings.ToLower(name), "/") // some file systems ignore case
+	return slices.Contains(ownFiles, first) || strings.HasPrefix(first, ".restore-") ||
+		slices.ContainsFunc([]string{"-wal", "-shm", "-journal"}, func(suffix string) bool { return strings.HasSuffix(name, suffix) })
 }
 
 // paths returns where a file is and where it goes.
