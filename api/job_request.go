@@ -146,20 +146,20 @@ type RepeatRequest struct {
 
 // FilterRequest selects the jobs of a bulk action. Selecting all jobs requires all.
 type FilterRequest struct {
-	State     string `json:"state,omitempty" example:"queued,scheduled" doc:"States of the jobs in either case, separated by commas: scheduled, blocked, queued and running for a cancel; dead, failed, skipped and cancelled for a retry."`
-	Type      string `json:"type,omitempty" doc:"Type of the jobs."`
-	Template  string `json:"template,omitempty" doc:"Template the jobs were created from."`
-	Schedule  string `json:"schedule,omitempty" doc:"Schedule that fired the jobs."`
-	Group     ID     `json:"group,omitzero" doc:"Group of the jobs."`
-	Execution ID     `json:"execution,omitzero" doc:"Execution of the jobs."`
-	Since     string `json:"since,omitempty" example:"24h" doc:"Created at or after this time, or within this duration until now."`
-	Until     string `json:"until,omitempty" example:"2026-11-15T07:00:00Z" doc:"Created before this time, or longer ago than this duration."`
-	Name      string `json:"name,omitempty" doc:"Name of the execution: that of its schedule or template, otherwise its type."`
-	UniqueKey string `json:"unique_key,omitempty" doc:"Unique key of the jobs, also one that is free again."`
-	ScopeKind string `json:"scope_kind,omitempty" doc:"Kind of the scope of the jobs."`
-	ScopeID   string `json:"scope_id,omitempty" doc:"Id of the scope of the jobs."`
-	ErrorCode string `json:"error_code,omitempty" doc:"Error code of the run."`
-	Q         string `json:"q,omitempty" doc:"Part of the name, type, template, schedule, unique key, scope id or error. The case of the letters A to Z is ignored."`
+	State     string `json:"state,omitempty" filter:"true" example:"queued,scheduled" doc:"States of the jobs in either case, separated by commas: scheduled, blocked, queued and running for a cancel; dead, failed, skipped and cancelled for a retry."`
+	Type      string `json:"type,omitempty" filter:"true" doc:"Type of the jobs."`
+	Template  string `json:"template,omitempty" filter:"true" doc:"Template the jobs were created from."`
+	Schedule  string `json:"schedule,omitempty" filter:"true" doc:"Schedule that fired the jobs."`
+	Group     ID     `json:"group,omitzero" filter:"true" doc:"Group of the jobs."`
+	Execution ID     `json:"execution,omitzero" filter:"true" doc:"Execution of the jobs."`
+	Since     string `json:"since,omitempty" filter:"true" example:"24h" doc:"Created at or after this time, or within this duration until now."`
+	Until     string `json:"until,omitempty" filter:"true" example:"2026-11-15T07:00:00Z" doc:"Created before this time, or longer ago than this duration."`
+	Name      string `json:"name,omitempty" filter:"true" doc:"Name of the execution: that of its schedule or template, otherwise its type."`
+	UniqueKey string `json:"unique_key,omitempty" filter:"true" doc:"Unique key of the jobs, also one that is free again."`
+	ScopeKind string `json:"scope_kind,omitempty" filter:"true" doc:"Kind of the scope of the jobs."`
+	ScopeID   string `json:"scope_id,omitempty" filter:"true" doc:"Id of the scope of the jobs."`
+	ErrorCode string `json:"error_code,omitempty" filter:"true" doc:"Error code of the run."`
+	Q         string `json:"q,omitempty" filter:"true" doc:"Part of the name, type, template, schedule, unique key, scope id (but not global, that of jobs without a scope) or error. The case of the letters A to Z is ignored."`
 	All       bool   `json:"all,omitempty" doc:"Selects all jobs; required if there is no other filter."`
 	Limit     int    `json:"limit,omitempty" default:"10000" doc:"Highest number of jobs, 1 to 100,000."`
 	Reason    string `json:"reason,omitempty" doc:"Reason of a cancel."`

@@ -16,9 +16,9 @@ func (a *server) auditRoutes() {
 			"although more follow; continue until next_cursor is null.",
 		query: pageParams(append([]param{
 			{name: "state", form: formText, list: true, enum: auditStates, doc: "Outcomes in either case, separated by commas; ok is that of an act that is not the end of a run."},
-			{name: "actor", form: formText, doc: "Actor."},
+			{name: "actor", form: formName, doc: "Actor."},
 			{name: "act", form: formText, list: true, enum: rota.AuditActs, doc: "Acts in either case, separated by commas.", example: "JOB_FAILED,JOB_CANCELLED"},
-			{name: "subject", form: formText, doc: "Subject.", example: "schedule nightly"},
+			{name: "subject", form: formName, doc: "Subject.", example: "schedule nightly"},
 			{name: "schedule", form: formName, doc: "Entries about this schedule and about its jobs."},
 			{name: "execution", form: formID, doc: "Entries about the jobs of this execution; the id of any of its jobs."},
 		}, auditDetails()...)...), response: api.List[api.AuditEntry]{},

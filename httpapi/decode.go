@@ -63,13 +63,13 @@ func checkMediaType(r *http.Request) error {
 }
 
 // decode parses a body strictly. Invalid JSON is 400 with its position. Unknown fields, duplicate
-// fields and values of the wrong form are 422, each with its path.
+// fields and values of the wrong form are 422, each with its path. An empty filter is 400.
 func decode(body []byte, into any) error {
 	if err := checkJSON(body); err != nil {
 		return err
 	}
-	if errs := checkShape(body, shapeOf(reflect.TypeOf(into).Elem())); len(errs) > 0 {
-		return problem.Fields(errs)
+	if err := checkShape(body, shapeOf(reflect.TypeOf(into).Elem())); err != nil {
+		return err
 	}
 	if err := json.Unmarshal(body, into); err != nil { // the shape check accepted it, so this is a defect in this package
 		return problem.Fields([]api.FieldError{{Field: "", Reason: "the body cannot be decoded"}})

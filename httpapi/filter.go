@@ -49,7 +49,7 @@ func detailParams(happened string) []param {
 		{name: "scope_kind", form: formName, doc: "Kind of the scope."},
 		{name: "scope_id", form: formName, doc: "Id of the scope."},
 		{name: "error_code", form: formName, doc: "Error code of the run.", example: "timeout"},
-		{name: "q", form: formName, doc: "Part of the name, type, template, schedule, unique key, scope id or error. The case of the letters A to Z is ignored."},
+		{name: "q", form: formName, doc: "Part of the name, type, template, schedule, unique key, scope id (but not global, that of jobs without a scope) or error. The case of the letters A to Z is ignored."},
 	}
 }
 
@@ -96,6 +96,9 @@ func (c *call) moment(field, text string) (time.Time, error) {
 	at, err := cron.ParseTime(text, time.UTC)
 	if err != nil {
 		return at, rota.Invalidf(field, "%s is not a time; write it like 2026-11-15T07:00:00Z, or as a duration until now, such as 24h or 7d", quoted(text))
+	}
+	if at.IsZero() { // a query without a time has the same value
+		return at, rota.Invalidf(field, "is in the year 1; allowed are 1970 to %d", rota.YearMax)
 	}
 	return at, nil
 }

@@ -128,6 +128,14 @@ func TestBadFiltersAreRefused(t *testing.T) {
 		"until=-1h":           "24h or 7d",
 		"name=two+words":      "contains ' '",
 		"q=":                  "is empty",
+		"since=":              "is empty",
+		"until=":              "is empty",
+		"group=":              "not an id",
+		"group=00000000-0000-0000-0000-000000000000":       "not an id",
+		"since=1960-01-01T00:00:00Z":                       "year 1960",
+		"since=0001-01-01T00:00:00Z":                       "is in the year 1;",
+		"until=0001-01-01T00:00:00Z":                       "is in the year 1;",
+		"until=0001-01-01":                                 "is in the year 1;",
 		"unique_key=" + strings.Repeat("k", rota.KeyMax+1): "at most 512",
 	} {
 		for _, path := range []string{"jobs", "executions"} {
@@ -140,6 +148,46 @@ func TestBadFiltersAreRefused(t *testing.T) {
 	s.post("jobs/cancel", `{"since":"yesterday"}`).field(422, "invalid", "since")
 	if p := s.post("jobs/cancel", `{"state":"queued,completed"}`).field(422, "invalid", "state"); !strings.Contains(fmt.Sprint(p), "scheduled, blocked, queued, running") {
 		t.Errorf("%+v", p)
+	}
+}
+
+func TestAuditRefusesEmptyFilters(t *testing.T) {
+	s := newServer(t)
+	for _, query := range []string{"since=", "until=0001-01-01T00:00:00Z", "actor=", "subject=", "act=", "state=", "q="} {
+		s.get("audit?"+query).field(400, "invalid", strings.SplitN(query, "=", 2)[0])
+	}
+}
+
+// TestBulkActionsRefuseEmptyFilters sends filters whose empty value could mean that they are not given, so that the
+// action would affect other jobs.
+func TestBulkActionsRefuseEmptyFilters(t *testing.T) {
+	s := newServer(t)
+	s.declare("noop")
+	s.enqueue(`{"type":"noop"}`)
+	const zero = "00000000-0000-0000-0000-000000000000"
+	for _, path := range []string{"jobs/cancel", "jobs/retry", "dead/retry"} {
+		for _, field := range []string{
+			"state", "template", "schedule", "group", "execution", "since", "until", "name", "unique_key", "scope_kind", "scope_id", "error_code", "q",
+		} {
+			s.post(path, fmt.Sprintf(`{"type":"noop",%q:""}`, field)).field(400, "invalid", field)
+		}
+		s.post(path, `{"type":"","state":"queued"}`).field(400, "invalid", "type")
+		for field, value := range map[string]string{
+			"since": "0001-01-01T00:00:00Z", "until": "0001-01-01T00:00:00Z", "group": zero, "execution": zero,
+		} {
+			s.post(path, fmt.Sprintf(`{"type":"noop",%q:%q}`, field, value)).field(422, "invalid", field)
+		}
+	}
+	if done := read[api.Many](s.post("jobs/cancel", `{"type":"noop","group":null}`).is(200)); done.Cancelled != 1 {
+		t.Errorf("null, which counts as omitted: %+v", done)
+	}
+}
+
+func TestBulkRetryWithBadParamsIsRefusedWithoutMatches(t *testing.T) {
+	s := newServer(t)
+	for _, path := range []string{"jobs/retry", "dead/retry"} {
+		s.post(path, `{"type":"noop","params":{"a":1,"a":2}}`).field(422, "invalid", "params.a")
+		s.post(path, `{"type":"noop","params":{"n":1e999}}`).field(422, "invalid", "params.n")
 	}
 }
 

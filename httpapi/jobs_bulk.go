@@ -37,6 +37,9 @@ func (a *server) bulkRoutes() {
 			description: "Retries dead letters, or the cancelled or skipped executions that state selects. Changed params apply to each of them; if the type of one refuses them, the status is 422 and none is retried. An empty filter requires all to be true.",
 			example:     `{"type": "mail", "params": {"from": "us@example.com"}}`, response: api.Many{},
 		}, func(c *call, body *api.RetryManyRequest) (reply, error) {
+			if err := rota.CheckParams(body.Params.Raw()); err != nil { // also if no job matches
+				return reply{}, err
+			}
 			return bulk(c, &body.FilterRequest, retryStates, retryScans, c.retryCheck(body), func(j *rota.Job) rota.Command {
 				return &rota.Redrive{Meta: c.metaFor(j.ID), JobID: j.ID, Params: body.Params.Raw()}
 			})

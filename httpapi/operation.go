@@ -77,14 +77,14 @@ func (p *param) check(text string) error {
 			return problem.Malformed(p.name, "is %s; it must be true or false", quoted(text))
 		}
 	case formID:
-		if _, err := rota.ParseID(text); err != nil {
+		if id, err := rota.ParseID(text); err != nil || id.IsZero() {
 			return problem.Malformed(p.name, "is %s, which is not an id; an id looks like %s", quoted(text), api.ExampleID)
 		}
 	case formIDPrefix:
 		if _, _, err := rota.ParseIDPrefix(text); err != nil {
 			return problem.Malformed(p.name, "is %s, which is not the beginning of an id; write %d or more characters of an id such as %s", quoted(text), rota.IDPrefixMin, api.ExampleID)
 		}
-	case formName:
+	case formName, formMoment:
 		if text == "" {
 			return problem.Malformed(p.name, "is empty; omit it to list all")
 		}

@@ -19,6 +19,8 @@ type shape struct {
 	fields  map[string]*shape // fields of an object
 	aliases map[string]string // fields of an object by names that are often used instead
 	elem    *shape            // element of a list or a map
+
+	filled bool // a filter: an empty text is refused
 }
 
 type form int
@@ -108,6 +110,7 @@ func (s *shape) addFields(t reflect.Type) {
 			s.addFields(f.Type)
 		case name != "-":
 			s.fields[name] = newShape(f.Type)
+			s.fields[name].filled = f.Tag.Get("filter") == "true"
 			if other := f.Tag.Get("alias"); other != "" {
 				s.aliases[other] = name
 			}

@@ -16,13 +16,21 @@ import (
 type checker struct {
 	data []byte
 	errs []api.FieldError
+
+	empty string // path of the first text that must not be empty and is; empty: none
 }
 
-// checkShape returns the invalid fields of a valid JSON text.
-func checkShape(data []byte, s *shape) []api.FieldError {
+// checkShape checks the fields of a valid JSON text. An invalid field is 422, an empty filter 400 as in a query string.
+func checkShape(data []byte, s *shape) error {
 	c := checker{data: data}
 	c.value(0, s, "")
-	return c.errs
+	switch {
+	case len(c.errs) > 0:
+		return problem.Fields(c.errs)
+	case c.empty != "":
+		return problem.Malformed(c.empty, "is empty; omit it to select all")
+	}
+	return nil
 }
 
 func (c *checker) addError(path, reason string) {
@@ -43,6 +51,9 @@ func (c *checker) value(i int, s *shape, path string) int {
 		c.addError(path, "is not "+formNames[s.form])
 		return end
 	}
+	if s.filled && string(text) == `""` && c.empty == "" {
+		c.empty = path
+	}
 	switch s.form {
 	case formObject, formMap:
 		c.object(i, s, path)
@@ -57,7 +68,7 @@ func (c *checker) value(i int, s *shape, path string) int {
 			c.addError(path, "is too large")
 		}
 	case formTime, formDuration, formID:
-		c.text(text, s.form, path)
+		c.text(text, s, path)
 	}
 	return end
 }
@@ -89,7 +100,8 @@ var formStarts = [...]string{
 }
 
 // text checks a string that has a format.
-func (c *checker) text(text []byte, f form, path string) {
+func (c *checker) text(text []byte, s *shape, path string) {
+	f := s.form
 	var word string
 	_ = json.Unmarshal(text, &word) // the JSON is valid
 	var err error
@@ -102,7 +114,10 @@ func (c *checker) text(text []byte, f form, path string) {
 		if word == "" {
 			return
 		}
-		_, err = rota.ParseID(word)
+		var id rota.ID
+		if id, err = rota.ParseID(word); err == nil && id.IsZero() && s.filled { // the value of a filter that is not given
+			err = rota.Invalidf(path, "is zero")
+		}
 	}
 	var refusal *rota.Error
 	switch {
