@@ -1,6 +1,7 @@
 package system
 
 import (
+	"strconv"
 	"strings"
 	"sync"
 
@@ -81,11 +82,18 @@ func (d *memoryDB) setUp() error {
 			return err
 		}
 	}
+	if err := sqlitex.ExecuteTransient(d.conn, "PRAGMA main.cache_size = -"+strconv.Itoa(sortBytes>>10), nil); err != nil {
+		return err
+	}
 	for limit, most := range limits {
 		d.conn.Limit(limit, most)
 	}
 	return d.conn.SetAuthorizer(sqlite.AuthorizeFunc(d.allow))
 }
+
+// sortBytes is how many bytes of rows SQLite sorts in memory before it writes them to a temporary file. When it merges
+// the parts of the file, it holds one row of each, so that small parts of long rows would need much memory.
+const sortBytes = 32 << 20
 
 // limits bounds the size and complexity of a statement.
 var limits = map[sqlite.Limit]int32{
