@@ -1,6 +1,7 @@
 package system
 
 import (
+	"regexp"
 	"strconv"
 	"strings"
 	"sync"
@@ -111,12 +112,24 @@ const (
 	valuesMax = 64 << 20 // bytes of all values
 	valueMax  = 4 << 20  // bytes of one value
 	valueMin  = 512      // bytes that a value may always have
+
+	// sortedMax is how many bytes a value or row has at most in a query that groups or compares all its rows: enough for
+	// the params of a job. When SQLite merges what it has sorted, it holds one row of every sortBytes.
+	sortedMax = 1<<20 + 1<<18
 )
 
 // valueLimit is how long a value of a query may become: all values together stay below valuesMax.
-func valueLimit(values int) int32 {
-	return int32(max(valueMin, min(valueMax, valuesMax/max(1, values))))
+func valueLimit(q *translate.Statement) int32 {
+	most := valueMax
+	if sortsAll.MatchString(q.Text) {
+		most = sortedMax
+	}
+	return int32(max(valueMin, min(most, valuesMax/max(1, q.Values))))
 }
+
+// sortsAll matches the words of queries that sort all their rows. It also matches words in literals, which only lowers
+// the limit.
+var sortsAll = regexp.MustCompile(`\b(GROUP BY|DISTINCT|OVER|UNION|INTERSECT|EXCEPT)\b`)
 
 // allow lets a statement only read the tables of the catalogue. It allows every function, because the translator writes
 // all names of functions itself and refuses the functions that it does not know.

@@ -11,7 +11,7 @@ import (
 // run answers one query.
 func (d *memoryDB) run(q *translate.Statement, args []any, to func([]any) error) error {
 	d.conn.SetInterrupt(d.query.ctx.Done())
-	d.query.valueMax = valueLimit(q.Values)
+	d.query.valueMax = valueLimit(q)
 	d.conn.Limit(sqlite.LimitLength, d.query.valueMax)
 	stmt, _, err := d.conn.PrepareTransient(q.Text)
 	if err != nil {
