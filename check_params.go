@@ -5,12 +5,23 @@ import (
 	"encoding/json"
 	"math"
 	"strconv"
+	"strings"
 )
 
 // CheckParams checks the params of a job as every command does: a JSON object in which each reader finds the same
 // values. The error is Invalid and names the member, such as params.user.id.
 func CheckParams(params json.RawMessage) error {
 	return asError(checkObject("params", params, ParamsMax))
+}
+
+// CheckDocument checks a result or the progress of a run where it enters: JSON of at most a number of bytes in which each
+// reader finds the same values. Commands accept any JSON, since refusing the Finish of an earlier version would lose the
+// outcome of its work. The error is Invalid and names the member, such as result.rows[2].
+func CheckDocument(field string, doc json.RawMessage, most int) error {
+	if err := checkJSON(field, doc, most); err != nil || doc == nil {
+		return asError(err)
+	}
+	return asError(checkMembers(field, doc))
 }
 
 // checkMembers refuses members that JSON readers understand differently: a key that occurs twice in an object, half of a
@@ -24,11 +35,26 @@ func checkMembers(field string, doc json.RawMessage) *Error {
 	return nil
 }
 
+// CheckSurrogates refuses half of a surrogate pair anywhere in valid JSON: the decoder would replace each by U+FFFD, so
+// that different texts become equal. The error is Invalid and names the member, such as jobs[1].unique_key.
+func CheckSurrogates(doc []byte) error {
+	if checkSurrogates(doc) == nil { // escapes occur only in texts, and the quote between two texts separates their halves
+		return nil
+	}
+	s := memberScan{doc: doc, surrogates: true}
+	if fault := s.value(); fault != nil {
+		return Invalidf(strings.TrimPrefix(fault.path, "."), "%s", fault.reason)
+	}
+	return nil
+}
+
 // memberScan reads valid JSON once.
 type memberScan struct {
 	doc  []byte
 	at   int
 	keys [][]byte // keys of the open objects, the innermost object last
+
+	surrogates bool // only surrogates are checked
 }
 
 // memberFault is a refused member.
@@ -51,7 +77,9 @@ func (s *memberScan) value() *memberFault {
 	case 'f':
 		s.at += len("false")
 	default:
-		return checkRange(s.number())
+		if number := s.number(); !s.surrogates {
+			return checkRange(number)
+		}
 	}
 	return nil
 }
@@ -71,7 +99,7 @@ func (s *memberScan) object() *memberFault {
 			return fault
 		}
 		many = s.mapKeys(start, many)
-		if many[string(key)] || many == nil && containsKey(s.keys[start:], key) {
+		if !s.surrogates && (many[string(key)] || many == nil && containsKey(s.keys[start:], key)) {
 			return &memberFault{memberPath(key), "is given twice in one object; keep one of the two"}
 		}
 		if many == nil {

@@ -64,11 +64,51 @@ func TestParamsThatReadersUnderstandAlikeAreAccepted(t *testing.T) {
 	}
 }
 
-// A result is the outcome of work that was done: refusing it would lose the outcome.
+// A result is the outcome of work that was done: refusing the command would lose the outcome. CheckDocument refuses it
+// where it enters.
 func TestResultsAndProgressOfAnyJSONAreAccepted(t *testing.T) {
 	text := json.RawMessage(`{"a":1,"a":1e999,"b":"\ud800"}`)
+	if err := rota.CheckDocument("result", text, rota.ResultMax); rota.CodeOf(err) != rota.Invalid {
+		t.Error(err)
+	}
 	if err := (&rota.Finish{Meta: rota.NewMeta("ada"), Items: []rota.FinishItem{{LeaseRef: rota.LeaseRef{JobID: rota.NewID(), RunID: rota.NewID(), Token: rota.NewToken()}, Outcome: rota.OutcomeCompleted, Result: text}}}).Validate(); err != nil {
 		t.Error(err)
+	}
+}
+
+func TestDocumentsOfAnyFormAreChecked(t *testing.T) {
+	for text, want := range map[string]string{
+		`[1,{"a":1,"a":1}]`: "result[1].a", `"\ud800"`: "result", `1e999`: "result", ` [ "x" , -1e999 ] `: "result[1]", `{`: "result",
+		`"` + strings.Repeat("x", rota.ResultMax) + `"`: "result",
+	} {
+		var e *rota.Error
+		if err := rota.CheckDocument("result", json.RawMessage(text), rota.ResultMax); !errors.As(err, &e) || e.Field != want {
+			t.Errorf("%.80s: %v", text, err)
+		}
+	}
+	for _, text := range []string{`null`, `true`, ` 7 `, `"x"`, `[]`, `1.5e300`, `[{"a":1},{"a":1}]`} {
+		if err := rota.CheckDocument("result", json.RawMessage(text), rota.ResultMax); err != nil {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+	if err := rota.CheckDocument("result", nil, rota.ResultMax); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestSurrogatesAreCheckedEverywhere(t *testing.T) {
+	for text, want := range map[string]string{
+		`"\ud800"`: "", `{"a":1,"a":1e999,"b":{"c":["","\udc00"]}}`: "b.c[1]", `["\ud83d","\ude00"]`: "[0]", `{"a":"\\","b":"\\\uD800"}`: "b",
+	} {
+		var e *rota.Error
+		if err := rota.CheckSurrogates([]byte(text)); !errors.As(err, &e) || e.Code != rota.Invalid || e.Field != want {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+	for _, text := range []string{`{"a":1,"a":1e999}`, `"\ud83d\ude00"`, `"\\ud800"`, `7`, ` [ ] `, `"\u00e4"`} {
+		if err := rota.CheckSurrogates([]byte(text)); err != nil {
+			t.Errorf("%s: %v", text, err)
+		}
 	}
 }
 

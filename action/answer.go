@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/rotajobs/rota"
 )
@@ -52,7 +51,7 @@ func readAnswer(res *http.Response) (*Answer, error) {
 	}
 	switch {
 	case len(body) == 0:
-	case !a.Truncated && isJSON(res.Header.Get("Content-Type")) && json.Valid(body) && utf8.Valid(body) && rota.JSONDepth(body) < rota.DepthMax:
+	case !a.Truncated && isJSON(res.Header.Get("Content-Type")) && rota.CheckDocument("body", body, responseMax) == nil && rota.JSONDepth(body) < rota.DepthMax:
 		a.Body = json.RawMessage(body)
 	default:
 		a.Body = validText(body)

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -474,6 +475,9 @@ func TestLargeAnswersAreTruncated(t *testing.T) {
 		"long JSON":                    {"n=1&type=application/json&chunk=[&fill=12345,&times=20000&end=1]", true, 50_000},
 		"deep JSON":                    {"n=1&type=application/json&chunk=[&fill=[&times=499&end=" + strings.Repeat("]", 500), false, 1_000},
 		"invalid JSON":                 {"n=1&type=application/json&chunk={", false, 1},
+		"JSON with a key twice":        {"n=1&type=application/json&chunk=" + url.QueryEscape(`{"a":1,"a":2}`), false, 13},
+		"JSON with half a character":   {"n=1&type=application/json&chunk=" + url.QueryEscape(`{"a":"\ud800"}`), false, 14},
+		"JSON with a large number":     {"n=1&type=application/json&chunk=" + url.QueryEscape(`{"a":1e999}`), false, 11},
 		"endless":                      {"n=1000000000&chunk=" + strings.Repeat("y", 4096), true, 50_000},
 	} {
 		sent.Store(0)

@@ -82,7 +82,7 @@ type ExtendRequest struct {
 // ExtendRunning is the heartbeat of one lease.
 type ExtendRunning struct {
 	LeaseRequest
-	Progress json.RawMessage `json:"progress,omitempty" doc:"Progress: any JSON up to 1 KiB, nested up to 500 deep. Omitted: unchanged."`
+	Progress json.RawMessage `json:"progress,omitempty" doc:"Progress: any JSON up to 1 KiB, nested up to 500 deep, without duplicate keys, lone surrogates and numbers beyond 1.7e308. Omitted: unchanged."`
 }
 
 // Item converts the heartbeat to an item of the command.
@@ -128,7 +128,7 @@ type FinishRequest struct {
 type FinishRun struct {
 	LeaseRequest
 	Outcome      string          `json:"outcome" enum:"completed,failed,skipped,cancelled" doc:"Outcome. A failure is retried unless it is permanent, was the last attempt, or a person asked the run to stop."`
-	Result       json.RawMessage `json:"result,omitempty" doc:"Result: any JSON up to 64 KiB, nested up to 500 deep."`
+	Result       json.RawMessage `json:"result,omitempty" doc:"Result: any JSON up to 64 KiB, nested up to 500 deep, without duplicate keys, lone surrogates and numbers beyond 1.7e308."`
 	Error        string          `json:"error,omitempty" doc:"Error text, for people. It is cut after 16 KiB, and NUL characters are replaced."`
 	ErrorCode    string          `json:"error_code,omitempty" doc:"Error code, for programs. timeout: the run exceeded its timeout, finish it as cancelled; shutdown: the worker had to stop, the job is retried immediately."`
 	Permanent    bool            `json:"permanent,omitempty" doc:"Whether a retry of the failure is useless."`

@@ -54,8 +54,8 @@ func Output(ctx context.Context) io.Writer {
 	return io.Discard
 }
 
-// Progress reports how far the run is, as JSON of at most rota.ProgressMax bytes. The
-// engine writes the newest value within half a second and skips those in between.
+// Progress reports how far the run is, as JSON of at most rota.ProgressMax bytes; see
+// Result for what is refused. The engine writes the newest value within half a second and skips those in between.
 func Progress(ctx context.Context, v any) error {
 	t := taskOf(ctx)
 	if t == nil {
@@ -73,7 +73,8 @@ func Progress(ctx context.Context, v any) error {
 }
 
 // Result sets the result that is stored when the run completes, as JSON of at most
-// rota.ResultMax bytes. The last call counts.
+// rota.ResultMax bytes. The last call counts. It refuses what JSON readers understand
+// differently: see rota.CheckDocument. The handler decides whether the run fails then.
 func Result(ctx context.Context, v any) error {
 	t := taskOf(ctx)
 	if t == nil {
@@ -100,6 +101,9 @@ func marshal(field string, v any, limit int) (json.RawMessage, error) {
 		return nil, rota.Invalidf(field, "is nested more than %d deep", rota.DepthMax)
 	case len(text) > limit:
 		return nil, rota.Invalidf(field, "has %d bytes; at most %d are stored: write a file and name it with engine.Artifact", len(text), limit)
+	}
+	if err := rota.CheckDocument(field, text, limit); err != nil { // of a json.RawMessage or a json.Number
+		return nil, err
 	}
 	return text, nil
 }

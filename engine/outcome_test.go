@@ -100,11 +100,15 @@ func TestPanicStackIsLogged(t *testing.T) {
 
 func TestOversizedResultsAreRefusedAndRunContinues(t *testing.T) {
 	h := newHarness(t)
-	errs := make(chan error, 10)
+	errs := make(chan error, 20)
 	h.start(registry(func(ctx context.Context, _ *rota.Job) error {
 		errs <- engine.Result(ctx, strings.Repeat("x", rota.ResultMax))
 		errs <- engine.Result(ctx, make(chan int))
 		errs <- engine.Result(ctx, json.RawMessage("\"\xff\""))
+		for _, odd := range []string{`{"a":1,"a":2}`, `"\ud800"`, `[1e999]`} {
+			errs <- engine.Result(ctx, json.RawMessage(odd))
+			errs <- engine.Progress(ctx, map[string]any{"odd": json.RawMessage(odd)})
+		}
 		errs <- engine.Progress(ctx, strings.Repeat("x", rota.ProgressMax))
 		errs <- engine.Progress(ctx, json.RawMessage("\"\xff\""))
 		errs <- engine.Artifact(ctx, "")
@@ -128,7 +132,7 @@ func TestOversizedResultsAreRefusedAndRunContinues(t *testing.T) {
 			t.Errorf("no. %d: %v, want Invalid", n, err)
 		}
 	}
-	if n != 8 {
+	if n != 14 {
 		t.Errorf("%d answers", n)
 	}
 }

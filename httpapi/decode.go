@@ -11,6 +11,7 @@ import (
 	"sync"
 	"unicode/utf8"
 
+	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/api"
 	"github.com/rotajobs/rota/api/problem"
 )
@@ -63,10 +64,14 @@ func checkMediaType(r *http.Request) error {
 }
 
 // decode parses a body strictly. Invalid JSON is 400 with its position. Unknown fields, duplicate
-// fields and values of the wrong form are 422, each with its path. An empty filter is 400.
+// fields and values of the wrong form are 422, each with its path. Half of a surrogate pair and an empty filter are 400,
+// with their paths.
 func decode(body []byte, into any) error {
 	if err := checkJSON(body); err != nil {
 		return err
+	}
+	if err := rota.CheckSurrogates(body); err != nil {
+		return asMalformed(err)
 	}
 	if err := checkShape(body, shapeOf(reflect.TypeOf(into).Elem())); err != nil {
 		return err

@@ -13,6 +13,9 @@ func newExtend(r *api.ExtendRequest, grace time.Duration) (*rota.Extend, time.Du
 	command := &rota.Extend{Lease: leaseOf(r.Lease), Grace: grace, Items: make([]rota.ExtendItem, len(r.Items))}
 	for i := range r.Items {
 		item, err := r.Items[i].Item()
+		if err == nil {
+			err = rota.CheckDocument("progress", item.Progress, rota.ProgressMax)
+		}
 		if err != nil {
 			return nil, 0, problem.AtItem("items", i, err)
 		}

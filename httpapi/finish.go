@@ -8,7 +8,8 @@ import (
 	"github.com/rotajobs/rota/api/problem"
 )
 
-// checkFinish refuses a negative count, and a retry that is delayed beyond the maximum delay.
+// checkFinish refuses a negative count, a retry that is delayed beyond the maximum delay, and a result that readers
+// understand differently.
 func (c *call) checkFinish(item *rota.FinishItem) error {
 	last := c.Clock().Add(rota.DelayMax)
 	switch {
@@ -17,7 +18,7 @@ func (c *call) checkFinish(item *rota.FinishItem) error {
 	case item.RetryAt.After(last):
 		return rota.Invalidf("retry_at", "is %s; the latest retry is at %s", item.RetryAt.UTC().Format(time.RFC3339), last.UTC().Format(time.RFC3339))
 	}
-	return nil
+	return rota.CheckDocument("result", item.Result, rota.ResultMax)
 }
 
 // finishRuns records outcomes. An invalid request is refused as a whole before anything is recorded,
