@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -142,6 +141,7 @@ func (f filters) add(cmd *cobra.Command, name, usage string, words ...string) {
 	value := ""
 	f[name] = &value
 	cmd.Flags().StringVar(&value, name, "", usage)
+	refuseEmpty(cmd, name)
 	if words != nil {
 		completeFrom(cmd, name, words)
 	}
@@ -155,16 +155,6 @@ func (f filters) query() url.Values {
 		}
 	}
 	return query
-}
-
-// empty returns a filter that is given with an empty value, such as a variable of a script that is not set; empty: none.
-func (f filters) empty(cmd *cobra.Command) string {
-	for _, name := range slices.Sorted(maps.Keys(f)) {
-		if *f[name] == "" && cmd.Flags().Changed(name) {
-			return name
-		}
-	}
-	return ""
 }
 
 // body returns the filters as fields of a bulk request.

@@ -29,6 +29,7 @@ func (f *auditFlags) flags(cmd *cobra.Command) {
 	f.filters = filters{}
 	f.search.flags(cmd, "entries")
 	cmd.Flags().StringSliceVar(&f.acts, "act", nil, "only these `ACTS`, such as JOB_FAILED,JOB_CANCELLED")
+	refuseEmpty(cmd, "act")
 	completeFrom(cmd, "act", rota.AuditActs)
 	f.filters.add(cmd, "actor", "only acts of `ACTOR`")
 	f.filters.add(cmd, "subject", "only entries about `SUBJECT`, such as \"schedule nightly\"")

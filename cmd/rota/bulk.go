@@ -83,12 +83,9 @@ func (b *bulk) run(ctx context.Context, a *app) error {
 	return a.printMessage(done, "%s", text)
 }
 
-// check requires ids, or a filter without empty values, or --all.
+// check requires ids, or a filter, or --all.
 func (b *bulk) check(cmd *cobra.Command, ids []string) error {
 	picked := len(b.filters.query()) > 0
-	if name := b.filters.empty(cmd); name != "" {
-		return usagef("give it a value, or omit it", "--%s is empty, so that more jobs would match", name)
-	}
 	switch {
 	case len(ids) > 0 && (picked || b.all):
 		return usagef("remove the ids or the filter", "%s takes ids or a filter, not both", commandName(cmd))

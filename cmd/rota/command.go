@@ -72,6 +72,9 @@ func requireArgs(names ...string) cobra.PositionalArgs {
 			return usagef(hint, "%s got %s too many: %s", commandName(cmd),
 				plural(len(args)-len(names), "argument", "arguments"), shortened(strconv.Quote(args[len(names)])))
 		}
+		if at := slices.Index(args, ""); at >= 0 {
+			return usagef(hint, "%s needs %s; the argument is empty", commandName(cmd), names[at])
+		}
 		return nil
 	}
 }

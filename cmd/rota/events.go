@@ -45,6 +45,7 @@ line.`,
 	flags.BoolVarP(&opts.follow, "follow", "f", false, "print new events until interrupted")
 	flags.StringSliceVar(&opts.kinds, "kind", nil, "only events of this `KIND`, such as job.failed or job.* (repeatable)")
 	flags.StringVar(&opts.kind, "type", "", "only events of jobs of this `TYPE`")
+	refuseEmpty(cmd, "kind", "type")
 	flags.VarP(numberFlag(&opts.count, 1, recentMax), "count", "n", fmt.Sprintf("print the newest `N` events, 1 to %d", recentMax))
 	completeFrom(cmd, "kind", words)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {

@@ -79,6 +79,35 @@ func textFlag(value *string, name string) pflag.Value {
 	return valueFlag[string]{value, name, func(text string) (string, error) { return text, nil }, same}
 }
 
+// filterValue is the value of a flag that selects what a command lists or changes. It refuses the empty text, which a script
+// passes if a variable is not set: the command would act on everything.
+type filterValue struct{ pflag.Value }
+
+// Set parses the flag.
+func (f filterValue) Set(text string) error {
+	if text == "" {
+		return errors.New("the value is empty; write a value, or remove the flag")
+	}
+	return f.Value.Set(text)
+}
+
+// String is the empty text for a list without values, so that help prints no default.
+func (f filterValue) String() string {
+	if f.Value == nil || f.Value.String() == "[]" {
+		return ""
+	}
+	return f.Value.String()
+}
+
+// refuseEmpty makes the empty text an error for flags of a command.
+func refuseEmpty(cmd *cobra.Command, names ...string) {
+	for _, name := range names {
+		f := cmd.Flags().Lookup(name)
+		f.Value = filterValue{f.Value}
+		f.DefValue = f.Value.String()
+	}
+}
+
 // bodyFlags holds the flags that become fields of a request's body. A flag that is not given sets no field, so that the
 // server keeps the value or applies its default.
 type bodyFlags struct {

@@ -92,18 +92,21 @@ func noExecutions(name string) error {
 	return failf(exitNotFound, "rota job create and rota schedule trigger create one", "%s has no executions", name)
 }
 
-// idOrName returns the id that a text is, or the name. Ids come first: a name that looks like the beginning of an id is
-// a name only if no id begins with it.
+// idOrName returns the id that a text is, or the name. A whole id is an id. Of a name and the beginning of an id, the name
+// comes first, because more characters of the id tell the two apart.
 func (a *app) idOrName(ctx context.Context, text string) (id, name string, err error) {
+	if text == "" {
+		return "", "", usagef("write an id or a name; rota job list shows both", "the id or name is empty")
+	}
 	if _, _, err := rota.ParseIDPrefix(text); err != nil {
 		return "", text, nil
 	}
-	id, err = a.resolveID(ctx, "/jobs", text)
-	if exitCode(err) == exitNotFound {
+	if _, err := rota.ParseID(text); err != nil {
 		if _, unknown := a.kindOf(ctx, text); unknown == nil {
 			return "", text, nil
 		}
 	}
+	id, err = a.resolveID(ctx, "/jobs", text)
 	return id, "", err
 }
 

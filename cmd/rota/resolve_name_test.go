@@ -85,3 +85,67 @@ func TestRetryOfNameTakesWhatItCanRetry(t *testing.T) {
 		t.Errorf("not the dead letter %s: %s", dead, out)
 	}
 }
+
+// TestNameThatIsTheBeginningOfAnIDIsTheName: the name wins, also if several ids begin with it, because a longer beginning
+// names the id.
+func TestNameThatIsTheBeginningOfAnIDIsTheName(t *testing.T) {
+	s := startServer(t)
+	s.must("type pause noop")
+	_, jobs := s.groupOfTwo("noop")
+	name := jobs[0][:8]
+	if out, errs, code := s.run("job show " + name); code == exitDone {
+		t.Fatalf("%s is not ambiguous: %s%s", name, out, errs)
+	}
+	s.must("schedule create " + name + " --cron '0 2 1 1 *' --type noop")
+	if _, errs, code := s.run("job show " + name); code != exitNotFound || !strings.Contains(errs, name+" has no executions") {
+		t.Errorf("without executions, exit %d: %s", code, errs)
+	}
+	id := idShape.FindString(s.must("schedule trigger " + name))
+	for _, line := range []string{"job show ", "execution show ", "explain ", "job list --execution ", "job cancel "} {
+		if out, errs, code := s.run(line + name); code != exitDone || !strings.Contains(out+errs, id) {
+			t.Errorf("%s exits with %d: %s%s", line+name, code, out, errs)
+		}
+	}
+	if out := s.must("job show " + jobs[0]); !strings.Contains(out, "queued") {
+		t.Errorf("another job was changed:\n%s", out)
+	}
+}
+
+// TestEmptyArgumentIsRefused: a script that passes a variable that is not set gets an error that says so.
+func TestEmptyArgumentIsRefused(t *testing.T) {
+	for line, want := range map[string]string{
+		"job show": "needs an ID or a NAME; the argument is empty", "job logs": "the argument is empty", "schedule show": "needs a NAME; the argument is empty",
+		"template archive": "needs a NAME; the argument is empty", "group show": "needs an ID; the argument is empty", "job runs": "needs a NAME; the argument is empty",
+		"job cancel": "the id or name is empty", "dead retry": "the id or name is empty", "explain": "the argument is empty",
+	} {
+		if _, errs, code := runLine(line + " ''"); code != exitUsage || !strings.Contains(errs, want) {
+			t.Errorf("%s '' exits with %d: %s", line, code, errs)
+		}
+	}
+}
+
+// TestEmptyFilterIsRefused: an empty filter would select everything.
+func TestEmptyFilterIsRefused(t *testing.T) {
+	for line, flags := range map[string]string{
+		"job cancel --state scheduled --yes": "schedule type template group state",
+		"job retry --yes":                    "schedule type template group state",
+		"dead retry --yes":                   "schedule type template group",
+		"job list":                           "schedule type template group state execution name error code search unique scope since until",
+		"job runs":                           "state",
+		"execution list":                     "schedule type template group state name since",
+		"dead list":                          "schedule type template group name since",
+		"audit list":                         "actor subject schedule execution act since until",
+		"audit export":                       "actor act since",
+		"schedule list":                      "state template",
+		"webhook deliveries":                 "state",
+		"webhook list":                       "template",
+		"events":                             "kind type",
+	} {
+		for flag := range strings.FieldsSeq(flags) {
+			_, errs, code := runLine(line + " --" + flag + " ''")
+			if code != exitUsage || !strings.Contains(errs, "--"+flag) || !strings.Contains(errs, "the value is empty") {
+				t.Errorf("%s --%s '' exits with %d: %s", line, flag, code, errs)
+			}
+		}
+	}
+}

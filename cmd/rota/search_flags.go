@@ -19,12 +19,13 @@ type searchFlags struct {
 func (f *searchFlags) flags(cmd *cobra.Command, noun string) {
 	f.times.flags(cmd, noun)
 	flags := cmd.Flags()
-	flags.StringVar(&f.name, "name", "", "only "+noun+" with this `NAME`: that of their schedule, or else their type")
+	flags.StringVar(&f.name, "name", "", "only "+noun+" with this `NAME`: that of their schedule or their template, or else their type")
 	flags.StringVar(&f.errorHas, "error", "", "only "+noun+" with `TEXT` in their error")
 	flags.StringVar(&f.code, "code", "", "only "+noun+" of runs with this error `CODE`, such as timeout")
 	flags.StringVar(&f.text, "search", "", "only "+noun+" with `TEXT` in their name, type, template, schedule, unique key, scope or error")
 	flags.StringVar(&f.uniqueKey, "unique", "", "only "+noun+" with this unique `KEY`")
 	flags.StringVar(&f.scope, "scope", "", "only "+noun+" with this scope, as `KIND=ID`")
+	refuseEmpty(cmd, "name", "error", "code", "search", "unique", "scope")
 }
 
 // fill writes the flags into a query.

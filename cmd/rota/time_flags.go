@@ -19,6 +19,7 @@ type timeFlags struct{ since, until string }
 func (f *timeFlags) flags(cmd *cobra.Command, noun string) {
 	cmd.Flags().StringVar(&f.since, "since", "", "only "+noun+" at or after `TIME`: today, yesterday, 2026-11-15, or of the last 1h, 7d")
 	cmd.Flags().StringVar(&f.until, "until", "", "only "+noun+" before `TIME`, or before the last 1h, 7d")
+	refuseEmpty(cmd, "since", "until")
 }
 
 // fill writes the times into a query.

@@ -30,6 +30,7 @@ type webhookList struct {
 
 func (h *webhookList) flag(a *app, cmd *cobra.Command) {
 	cmd.Flags().StringVar(&h.template, "template", "", "use the webhooks of the template `NAME`, which receive events of its jobs only")
+	refuseEmpty(cmd, "template")
 }
 
 // read reads the webhooks from the server.
