@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -40,6 +42,12 @@ func (p *paramFlags) read(a *app) (json.RawMessage, error) {
 		key, value, found := strings.Cut(field, "=")
 		if !found || key == "" {
 			return nil, usagef("write it like -p month=2026-11", "-p %s is not of the form KEY=VALUE", shortened(field))
+		}
+		if _, twice := fields[key]; twice {
+			return nil, usagef("remove one of them", "-p %s is given twice", shortened(key))
+		}
+		if !utf8.ValidString(field) {
+			return nil, usagef("write the value in UTF-8, or encode bytes, for example in base64", "-p %s is not valid UTF-8", shortened(strconv.Quote(field)))
 		}
 		fields[key] = jsonOrText(value)
 	}

@@ -25,6 +25,9 @@ func TestParamsFromFlagsFileAndStdin(t *testing.T) {
 		{"-", []string{"b=2"}, `{"b":2,"in":true}`},
 		// Refused.
 		{"", []string{"novalue"}, "-p novalue is not of the form KEY=VALUE"},
+		{"", []string{"a=1", "b=1", "a=2"}, "-p a is given twice"},
+		{"", []string{"a=\xff"}, `-p "a=\xff" is not valid UTF-8`},
+		{"", []string{"a=\"\xff\""}, `is not valid UTF-8`},
 		{"", []string{"=x"}, "-p =x is not of the form KEY=VALUE"},
 		{`{"a": `, nil, "--params is not valid JSON: unexpected end of JSON input, at byte 6"},
 		{`[1]`, nil, "--params is not a JSON object"},

@@ -13,6 +13,8 @@ func TestProgressText(t *testing.T) {
 	for doc, want := range map[string]string{
 		`null`: "", ``: "", `{"percent": 50}`: "50%", `{"percent": 12.5, "message": "of page 7"}`: "12.5% of page 7", `{"done": 3, "total": 8}`: "3/8",
 		`"halfway"`: "halfway", `0.5`: "0.5", `{"rows":7}`: `{"rows":7}`, `[1,2]`: "[1,2]", `{"done": 3}`: `{"done": 3}`,
+		`{"done":17,"of":100}`: "17%", `{"done": 2, "of": 3, "message": "pages"}`: "66% pages", `{"done": 29, "of": 100}`: "29%", `{"done": 3, "of": 0}`: `{"done": 3, "of": 0}`,
+		`{"percent":"abc"}`: "abc", `{"percent": null}`: `{"percent": null}`, `{"percent": 50, "message": 7}`: "50%", `{"done": "x", "total": 8}`: `{"done": "x", "total": 8}`,
 	} {
 		if got := progressText(json.RawMessage(doc)); got != want {
 			t.Errorf("%s is %q, want %q", doc, got, want)
