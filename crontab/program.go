@@ -153,10 +153,16 @@ var wrappers = map[string]wrapper{
 	"watch":       {valued: "-n --interval"}, "xargs": {valued: "-n -P -I -L -d -s -a"}, "sshpass": {valued: "-p -f -d -P"},
 }
 
+// runners are programs with a subcommand that runs the program after it, as in bundle exec rake.
+var runners = map[string]string{"bundle": "exec", "poetry": "run", "pipenv": "run"}
+
 // wrapperOf returns the wrapper of a name. runuser takes the options of su unless it has -u.
 func wrapperOf(base string, args []string) (wrapper, bool) {
 	if base == "runuser" && !slices.Contains(args, "-u") {
 		base = "su"
+	}
+	if run, known := runners[base]; known && len(args) > 1 && args[0] == run {
+		return wrapper{operands: 1}, true
 	}
 	w, is := wrappers[base]
 	return w, is

@@ -225,6 +225,12 @@ func TestImportWarnsOfPasswordsInCommands(t *testing.T) {
 		{"curl -s 'https://example.com/?key=" + secret + "'", true},
 		{"sqlplus app/" + secret + "@db @run.sql", true},
 		{"echo " + secret + " | sudo -S reboot", true},
+		{"rclone --sftp-pass " + secret + " copy /srv b:c", true},
+		{"rclone copy /srv :sftp:b --sftp-host h --sftp-user u --sftp-pass " + secret, true},
+		{"rclone copy /srv b:c --sftp-pass '" + secret + "' -v", true},
+		{"influx -t " + secret + " query 'x'", true},
+		{"influx backup /srv/b -t '" + secret + "'", true},
+		{"influx backup /srv/b -t $TOKEN", false},
 
 		{"ftp -n host%user app $PASS%put f", false},
 		{"sqlplus app/$PASS@db @run.sql", false},

@@ -26,6 +26,7 @@ var passwordOptions = compileOptions([]passwordOption{
 	{`https?|xhs?`, `(?:-a[ \t]*|--auth(?:=|[ \t]+))["']?[^\s:'"]+:`, ``},
 	{`lftp`, `-u[ \t]*[^\s,]+,`, ``},
 	{`redis-cli`, `-a[ \t]+`, ``},
+	{`influx`, `-t[ \t]*`, ``},
 	{`ldap[a-z]+`, `-w[ \t]*`, ``},
 	{`zip|unzip|isql|sqlcmd|bcp|ipmitool`, `-P[ \t]*`, ``},
 	{`mosquitto_[a-z]+`, `(?:-P[ \t]*|--pw[ \t]+)`, ``},

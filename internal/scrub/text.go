@@ -52,7 +52,7 @@ var rules = []struct {
 	{[]string{"pass", "pwd", "secret", "token", "key", "credential", "session", "connection", "authorization", "cookie", "dsn", "jwt", "bearer"}, hideAssigned},
 	{[]string{
 		"mysql", "mariadb", "7z", "rar", "sshpass", "mongo", "login", "rabbitmq", "curl", "lftp", "redis", "ldap", "zip", "sql", "bcp", "ipmi",
-		"smb", "rpc", "net ", "openssl", "htpasswd", "ncftp", "http ", "https ", "xh ", "xhs ", "mosquitto", "snmp", "rman", "exp", "imp",
+		"smb", "rpc", "net ", "openssl", "htpasswd", "ncftp", "http ", "https ", "xh ", "xhs ", "mosquitto", "snmp", "rman", "exp", "imp", "influx",
 	}, hideOptions},
 	{[]string{"echo", "printf", "ftp"}, hideInputs},
 	{[]string{"bearer", "basic", "digest", "negotiate", "token", "key"}, hideBearers},
