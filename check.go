@@ -106,6 +106,16 @@ func checkName(field, name string, required bool) *Error {
 	return nil
 }
 
+// checkNewName also refuses . and .., which clients and proxies remove from a URL, so that no request reaches what has
+// such a name. Only commands that declare something use it: what an earlier version declared must still fire, and it can be
+// dropped.
+func checkNewName(field, name string) *Error {
+	if name == "." || name == ".." {
+		return Invalidf(field, "is %s, which a URL cannot contain as a name; choose another name", quote(name))
+	}
+	return checkName(field, name, true)
+}
+
 var nameByte = func() (ok [256]bool) {
 	for _, c := range "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-:/@#" {
 		ok[c] = true

@@ -28,7 +28,7 @@ func (*PutType) Verb() Verb { return VerbPutType }
 // Validate requires a name and checks the specification.
 func (c *PutType) Validate() error {
 	err := first(
-		checkName("name", c.Name, true),
+		checkNewName("name", c.Name),
 		checkMode(c.Mode),
 		checkText("description", c.Spec.Description, DescriptionMax),
 		checkObject("schema", c.Spec.Schema, SchemaMax),
@@ -86,7 +86,7 @@ func (*PutTemplate) Verb() Verb { return VerbPutTemplate }
 func (c *PutTemplate) Validate() error {
 	s := &c.Spec
 	return asError(first(
-		checkName("name", c.Name, true),
+		checkNewName("name", c.Name),
 		checkMode(c.Mode),
 		checkName("only_schedule", c.OnlySchedule, false),
 		checkName("type", s.Type, true),

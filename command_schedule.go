@@ -25,7 +25,7 @@ func (*PutSchedule) Verb() Verb { return VerbPutSchedule }
 // Validate checks the specification, except the zone, which Declare checks, and the
 // current time, which the store checks.
 func (c *PutSchedule) Validate() error {
-	err := first(checkName("name", c.Name, true), checkMode(c.Mode), c.Spec.validate(c.Name))
+	err := first(checkNewName("name", c.Name), checkMode(c.Mode), c.Spec.validate(c.Name))
 	if err == nil && c.State != "" {
 		err = checkState(c.State)
 	}

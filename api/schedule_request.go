@@ -13,7 +13,7 @@ import (
 // every is set. Defaults are only described in words: a generated client would otherwise send them
 // with every change.
 type ScheduleRequest struct {
-	Name           Opt[string]         `json:"name,omitzero" doc:"Name: letters, digits and . _ - : / @ #. It cannot be changed."`
+	Name           Opt[string]         `json:"name,omitzero" doc:"Name: letters, digits and . _ - : / @ #, but not . or .. alone. It cannot be changed."`
 	Template       Opt[string]         `json:"template,omitzero" doc:"Template of its jobs."`
 	Type           Opt[string]         `json:"type,omitzero" doc:"Type of its jobs, instead of template, when the schedule is created: the request also creates a template of the same name, or changes it if no other schedule uses it."`
 	DefaultParams  Opt[Document]       `json:"default_params,omitzero" doc:"With type: the default params of the template."`

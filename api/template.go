@@ -43,7 +43,7 @@ type TemplateArchived struct {
 
 // TemplateRequest creates a template, or changes the fields it names.
 type TemplateRequest struct {
-	Name           Opt[string]   `json:"name,omitzero" doc:"Name: letters, digits and . _ - : / @ #. It cannot be changed."`
+	Name           Opt[string]   `json:"name,omitzero" doc:"Name: letters, digits and . _ - : / @ #, but not . or .. alone. It cannot be changed."`
 	Type           Opt[string]   `json:"type,omitzero" doc:"Type of its jobs; it must be declared."`
 	Description    Opt[string]   `json:"description,omitzero" doc:"Text for people."`
 	DefaultParams  Opt[Document] `json:"default_params,omitzero" alias:"params" doc:"Default params. The params of a job replace them key by key."`
