@@ -42,6 +42,9 @@ func definitionEvents(e rota.AuditEntry) []rota.Event {
 	event := rota.Event{Kind: rota.EventKind(kind + ".changed"), Name: name}
 	switch kind {
 	case "type":
+		if rota.InternalType(name) {
+			return nil
+		}
 		event.Type = name
 	case "template":
 		event.Template = name
