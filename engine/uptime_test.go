@@ -84,12 +84,13 @@ func TestCatchUpAppliesAfterShortRestart(t *testing.T) {
 // While a machine sleeps, the store's clock advances and the monotonic clock does not.
 func TestCatchUpAppliesAfterShortSleep(t *testing.T) {
 	onEachStore(t, func(_ *testing.T, h *harness) {
-		h.start(registry(done), engine.Config{})
+		r := h.start(registry(done), engine.Config{})
 		h.checkCatchUp(func(name string) (from, to time.Time) {
 			from = h.clock.now()
 			asleep := h.schedule(name).NextFire.Add(40*interval + interval/2).Sub(from)
 			h.setClock(asleep)
-			return from.Add(interval), from.Add(asleep)
+			h.eventually("the engine has read the clock", func() bool { return !r.UptimeStart().Before(from.Add(asleep)) })
+			return from.Add(interval), r.UptimeStart()
 		})
 	})
 }
