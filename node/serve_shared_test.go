@@ -6,13 +6,11 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/engine"
 	"github.com/rotajobs/rota/store/postgres"
 	"github.com/rotajobs/rota/store/wrap"
-	"github.com/rotajobs/rota/worker"
 )
 
 // openClient opens a PostgreSQL store as a process of its own would.
@@ -42,16 +40,7 @@ func TestServeOnSharedStoreReceivesEventsAndStopsOfOthers(t *testing.T) {
 
 	h, reg := newBlocking(), engine.NewRegistry()
 	reg.Func("remote", rota.TypeSpec{}, h.run)
-	// Without a wait, the worker would ask every twenty minutes.
-	w := worker.New("http://"+address, token, reg, worker.Config{Lease: rota.LeaseMax, CancelGrace: time.Hour, Logger: quiet})
-	workerCtx, stop := context.WithCancel(context.Background())
-	running := startTask(func() error { return w.Run(workerCtx) })
-	t.Cleanup(func() {
-		stop()
-		w.Cut()
-		<-running.done
-	})
-	<-w.Ready()
+	startLongLeaseWorker(t, address, token, reg)
 	job, err := rota.Do[*rota.Enqueued](t.Context(), other.Store(), &rota.Enqueue{Meta: rota.NewMeta(""), Jobs: []rota.NewJob{{Type: "remote", Name: "one"}}})
 	if err != nil {
 		t.Fatal(err)

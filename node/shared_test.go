@@ -278,13 +278,11 @@ func TestCancelAtOneNodeStopsRunAtTheOther(t *testing.T) {
 	a.await(rota.EventJobCancelled, job)
 }
 
-func TestCancelAtOneNodeStopsRunOfRemoteWorkerAtTheOther(t *testing.T) {
-	h := newBlocking()
-	a, b := startTwo(t, newSharedStore(t), h.run)
-	reg := engine.NewRegistry()
-	reg.Func("remote", rota.TypeSpec{}, h.run)
-	// Without a wait, the worker would ask every twenty minutes.
-	w := worker.New("http://"+a.Addresses()["http"], a.token, reg, worker.Config{Lease: rota.LeaseMax, CancelGrace: time.Hour, Logger: quiet})
+// startLongLeaseWorker starts a worker that learns of a cancel only if the server tells it: its next heartbeat is twenty
+// minutes later.
+func startLongLeaseWorker(t *testing.T, address, token string, reg *engine.Registry) {
+	t.Helper()
+	w := worker.New("http://"+address, token, reg, worker.Config{Lease: rota.LeaseMax, CancelGrace: time.Hour, Logger: quiet})
 	ctx, stop := context.WithCancel(context.Background())
 	running := startTask(func() error { return w.Run(ctx) })
 	t.Cleanup(func() {
@@ -293,6 +291,14 @@ func TestCancelAtOneNodeStopsRunOfRemoteWorkerAtTheOther(t *testing.T) {
 		<-running.done
 	})
 	<-w.Ready()
+}
+
+func TestCancelAtOneNodeStopsRunOfRemoteWorkerAtTheOther(t *testing.T) {
+	h := newBlocking()
+	a, b := startTwo(t, newSharedStore(t), h.run)
+	reg := engine.NewRegistry()
+	reg.Func("remote", rota.TypeSpec{}, h.run)
+	startLongLeaseWorker(t, a.Addresses()["http"], a.token, reg)
 	for range 2 { // the second run starts while the worker has no request
 		job := b.enqueue(`{"type": "remote"}`)
 		await(t, "started", h.started)

@@ -111,7 +111,7 @@ func (s *testServer) connect(sslmode string) error {
 func (s *testServer) psqlReads(t *testing.T, want string) {
 	t.Run("psql", func(t *testing.T) {
 		if _, err := exec.LookPath("psql"); err != nil {
-			t.Skip("psql is not installed")
+			t.Fatal("psql is not installed; make test installs it")
 		}
 		out, err := exec.Command("psql", strings.Replace(s.url(""), "sslmode=disable", "sslmode=prefer", 1), "-c", "one").CombinedOutput()
 		if err == nil || !strings.Contains(string(out), want) {

@@ -55,7 +55,7 @@ func (d *memoryDB) explain(err error) error {
 func (q *query) tooLong() error {
 	return &Error{
 		State: StateLimit, Offset: -1, Message: fmt.Sprintf("a value or row is longer than %d bytes, the limit of this query", q.valueMax),
-		Hint: "select fewer columns, fewer rows or shorter values: all values of a query together have 64 MiB, so that a query of many expressions has a lower limit for each",
+		Hint: "select fewer columns, fewer rows or shorter values: all values of a query together have 64 MiB, so that a query of many expressions has a lower limit for each, and so has one that groups or compares all its rows",
 	}
 }
 
