@@ -24,7 +24,7 @@ type AuditEntry struct {
 	JobID       ID
 	ExecutionID ID
 	RunID       ID
-	Outcome     string          // of the run: COMPLETED, FAILED, SKIPPED or CANCELLED; AuditOK: the act is not the end of a run
+	Outcome     string          // of the run: COMPLETED, FAILED, SKIPPED or CANCELLED; AuditOK, AuditDenied: the act is not the end of a run
 	Detail      string          // without secrets
 	Changes     json.RawMessage // {"field": {"old": …, "new": …}}, without secrets; nil: nothing changed
 }
@@ -34,6 +34,9 @@ const SystemActor = "rota"
 
 // AuditOK is the outcome of an act that is not the end of a run.
 const AuditOK = "OK"
+
+// AuditDenied is the outcome of a login or a request that was refused.
+const AuditDenied = "DENIED"
 
 // The acts in the audit.
 const (
@@ -67,14 +70,32 @@ const (
 	AuditWebhooksModified   = "WEBHOOKS_MODIFIED"
 	AuditGroupCancelled     = "GROUP_CANCELLED"
 	AuditReservationExpired = "RESERVATION_EXPIRED"
+
+	AuditUserCreated  = "USER_CREATED"
+	AuditUserModified = "USER_MODIFIED"
+	AuditUserDropped  = "USER_DROPPED"
+	AuditRoleCreated  = "ROLE_CREATED"
+	AuditRoleDropped  = "ROLE_DROPPED"
+	AuditGranted      = "GRANTED"
+	AuditRevoked      = "REVOKED"
+	AuditTokenCreated = "TOKEN_CREATED"
+	AuditTokenRevoked = "TOKEN_REVOKED"
+	AuditTokenPruned  = "TOKEN_PRUNED" // its row was deleted, TokenKeep after it had ended
+
+	// Written by RecordAccess.
+	AuditLogin        = "LOGIN"
+	AuditLoginFailed  = "LOGIN_FAILED"
+	AuditAccessDenied = "ACCESS_DENIED"
+	AuditRunAs        = "RUN_AS" // a job ran with the rights of a role
 )
 
 // AuditActs are all acts, sorted.
 var AuditActs = []string{
-	AuditGroupCancelled, AuditJobCancelled, AuditJobCreated, AuditScheduleDeleted, AuditJobExecuted, AuditJobFailed,
-	AuditJobModified, AuditJobRecovered, AuditJobRedriven, AuditJobStopping, AuditScheduleFired, AuditThrottleModified, AuditReservationExpired,
-	AuditScheduleDisabled, AuditScheduleMissed, AuditTemplateArchived, AuditTemplateCreated, AuditTemplateModified,
-	AuditTemplateUnarchived, AuditTypeCreated, AuditTypeModified, AuditTypePaused, AuditTypeResumed, AuditWebhooksModified,
+	AuditAccessDenied, AuditGranted, AuditGroupCancelled, AuditJobCancelled, AuditJobCreated, AuditScheduleDeleted, AuditJobExecuted, AuditJobFailed,
+	AuditJobModified, AuditJobRecovered, AuditJobRedriven, AuditJobStopping, AuditScheduleFired, AuditThrottleModified, AuditLogin, AuditLoginFailed,
+	AuditReservationExpired, AuditRevoked, AuditRoleCreated, AuditRoleDropped, AuditRunAs, AuditScheduleDisabled, AuditScheduleMissed,
+	AuditTemplateArchived, AuditTemplateCreated, AuditTemplateModified, AuditTemplateUnarchived, AuditTokenCreated, AuditTokenPruned, AuditTokenRevoked,
+	AuditTypeCreated, AuditTypeModified, AuditTypePaused, AuditTypeResumed, AuditUserCreated, AuditUserDropped, AuditUserModified, AuditWebhooksModified,
 }
 
 // TemplateModifiedMax is the number of schedules of a changed template that get a JOB_MODIFIED entry

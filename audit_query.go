@@ -8,7 +8,7 @@ import (
 )
 
 // AuditOutcomes are all outcomes of entries.
-var AuditOutcomes = []string{AuditOK, string(OutcomeCompleted), string(OutcomeFailed), string(OutcomeSkipped), string(OutcomeCancelled)}
+var AuditOutcomes = []string{AuditOK, string(OutcomeCompleted), string(OutcomeFailed), string(OutcomeSkipped), string(OutcomeCancelled), AuditDenied}
 
 // AuditQuery selects audit entries. A zero field selects all.
 type AuditQuery struct {
@@ -19,6 +19,7 @@ type AuditQuery struct {
 	Subject     string
 	Schedule    string // entries about this definition and about its jobs
 	ExecutionID ID     // the id of any attempt
+	Derived     bool   // only entries that are derived from kept jobs, which are not in the chain; not with Subject, Schedule or ExecutionID
 	Outcomes    []string
 	Text        string // part of the actor, act, subject, schedule or detail, or of a text of the job: see Job.Contains
 
@@ -57,6 +58,9 @@ func (q *AuditQuery) Validate() error {
 			checkName("name", q.Name, false), checkText("unique_key", q.UniqueKey, KeyMax), checkText("scope_kind", q.ScopeKind, KeyMax),
 			checkText("scope_id", q.ScopeID, KeyMax), checkText("error_code", q.ErrorCode, KeyMax), checkText("q", q.Text, KeyMax),
 		)
+	}
+	if err == nil && q.Derived && (q.Subject != "" || q.Schedule != "" || !q.ExecutionID.IsZero()) {
+		err = Invalidf("derived", "cannot be combined with a subject, a schedule or an execution")
 	}
 	for _, outcome := range q.Outcomes {
 		if err == nil {

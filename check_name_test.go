@@ -27,7 +27,7 @@ func TestNamesThatAURLCannotContainAreRefusedForNewThings(t *testing.T) {
 			&rota.Fire{Meta: meta, Schedule: name, Version: rota.NewID(), Expect: time.Now()},
 			&rota.SwitchType{Meta: meta, Name: name}, &rota.Archive{Meta: meta, Name: name}, &rota.Unarchive{Meta: meta, Name: name},
 			&rota.SwitchSchedule{Meta: meta, Name: name, State: rota.ScheduleDisabled}, &rota.DeleteSchedule{Meta: meta, Name: name},
-			&rota.Drop{Meta: meta, Name: name},
+			&rota.Drop{Meta: meta, Name: name}, &rota.SetOwner{Meta: meta, Name: name, Owner: rota.AdminUser},
 		} {
 			if err := command.Validate(); err != nil {
 				t.Errorf("%s %s: %v", command.Verb(), name, err)

@@ -76,6 +76,15 @@ const (
 	VerbPrune          Verb = "prune"
 	VerbRedrive        Verb = "redrive"
 	VerbRemember       Verb = "remember"
+
+	VerbPutPrincipal    Verb = "put_principal"
+	VerbDropPrincipal   Verb = "drop_principal"
+	VerbGrantPrivileges Verb = "grant_privileges"
+	VerbPutToken        Verb = "put_token"
+	VerbRevokeToken     Verb = "revoke_token"
+	VerbTouchTokens     Verb = "touch_tokens"
+	VerbRecordAccess    Verb = "record_access"
+	VerbSetOwner        Verb = "set_owner"
 )
 
 // Meta is the head of every command. The ids of the rows that a command creates are
@@ -84,6 +93,9 @@ type Meta struct {
 	ID           ID     `wire:"1"`
 	Actor        string `wire:"2"` // user or program on whose behalf the command is sent; empty: the process itself
 	RulesVersion int    `wire:"3"` // rules the command was written for; 0 means 1
+	// Expect is the state on which the sender decided that the command is allowed. The store refuses the
+	// command if the state is another one.
+	Expect []Expectation `wire:"4"`
 }
 
 // Head returns the head.
@@ -117,7 +129,7 @@ func CheckCommand(c Command) error {
 	if h.RulesVersion < 0 || h.RulesVersion > RulesVersion {
 		return Invalidf("rules_version", "is %d; this program knows versions up to %d; upgrade it", h.RulesVersion, RulesVersion)
 	}
-	if err := first(checkNewID("id", h.ID), checkText("actor", h.Actor, NameMax), checkWeight(c)); err != nil {
+	if err := first(checkNewID("id", h.ID), checkText("actor", h.Actor, NameMax), checkExpectations(h.Expect), checkWeight(c)); err != nil {
 		return err
 	}
 	return c.Validate()

@@ -64,4 +64,6 @@ var inAll = map[Verb]bool{
 	VerbPutType: true, VerbSwitchType: true, VerbPutTemplate: true, VerbArchive: true, VerbUnarchive: true,
 	VerbPutThrottle: true, VerbPutWebhooks: true, VerbPutSchedule: true, VerbSwitchSchedule: true, VerbDeleteSchedule: true, VerbDrop: true,
 	VerbTrigger: true, VerbEnqueueGroup: true, VerbCancelGroup: true, VerbRedrive: true,
+	VerbPutPrincipal: true, VerbDropPrincipal: true, VerbGrantPrivileges: true,
+	VerbSetOwner: true,
 }

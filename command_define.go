@@ -66,7 +66,7 @@ type TypePut struct {
 func (*TypePut) reply() {}
 
 // PutTemplate declares a template. Existing jobs do not change. An archived template
-// stays archived.
+// stays archived. A template without an owner becomes one of the actor.
 type PutTemplate struct {
 	Meta    `wire:"1"`
 	Name    string       `wire:"2"`
@@ -77,6 +77,10 @@ type PutTemplate struct {
 	// template, because the command would change that schedule too. Empty: any
 	// schedule may use it.
 	OnlySchedule string `wire:"6"`
+	// Recreate declares the template as if it had not existed: it gets a new owner, and older grants do not
+	// apply to it. Its state and its creator stay. A template that does not change, and that a schedule other than
+	// OnlySchedule uses, stays as it is.
+	Recreate bool `wire:"7"`
 }
 
 // Verb returns the kind of the command.
@@ -88,6 +92,7 @@ func (c *PutTemplate) Validate() error {
 	return asError(first(
 		checkNewName("name", c.Name),
 		checkMode(c.Mode),
+		checkRecreate("template", c.Recreate, c.Mode),
 		checkName("only_schedule", c.OnlySchedule, false),
 		checkName("type", s.Type, true),
 		checkNotInternal("type", s.Type),
@@ -230,6 +235,14 @@ type ThrottlePut struct {
 }
 
 func (*ThrottlePut) reply() {}
+
+// checkRecreate refuses to recreate what a Put in mode create requires to be absent.
+func checkRecreate(kind string, recreate bool, mode PutMode) *Error {
+	if recreate && mode == PutCreate {
+		return Invalidf("recreate", "replaces an existing %s, but mode create refuses one; omit one of them", kind)
+	}
+	return nil
+}
 
 func checkMode(mode PutMode) *Error {
 	return checkWord("mode", mode, PutCreate, PutReplace)

@@ -55,12 +55,12 @@ func (*Swept) reply() {}
 // them. Prune keeps an execution that has not ended, that ended too late, or that
 // redrives an execution which still exists. It writes the acts of the deleted jobs to
 // the audit. It stops after executions with PruneRowsMax rows. It also deletes reservations that ended more than ReservationKeep ago,
-// and the oldest audit entries before AuditBefore, at most PruneMax.
+// and tokens that were revoked or expired more than TokenKeep ago.
+// AuditChain.PruneAudit removes old audit entries.
 type Prune struct {
-	Meta        `wire:"1"`
-	Executions  []ID      `wire:"2"` // at most PruneMax
-	Before      time.Time `wire:"3"` // only executions that ended before this time; zero: all
-	AuditBefore time.Time `wire:"4"` // only audit entries before this time; zero: none
+	Meta       `wire:"1"`
+	Executions []ID      `wire:"2"` // at most PruneMax
+	Before     time.Time `wire:"3"` // only executions that ended before this time; zero: all
 }
 
 // Verb returns the kind of the command.
@@ -82,7 +82,7 @@ func (c *Prune) Validate() error {
 		}
 		seen[id] = true
 	}
-	return asError(first(checkTime("before", c.Before), checkTime("audit_before", c.AuditBefore)))
+	return asError(checkTime("before", c.Before))
 }
 
 func (c *Prune) weigh() (entries, bytes int) {
@@ -94,8 +94,6 @@ type Pruned struct {
 	Executions int  // deleted executions
 	Jobs       int  // deleted jobs
 	Kept       []ID // not deleted: not ended, ended too late, or redriving an execution that still exists
-	Audit      int  // deleted audit entries
-	MoreAudit  bool // further entries are before AuditBefore
 	Rest       []ID // not examined, since those before them have PruneRowsMax rows: send them in another Prune
 }
 

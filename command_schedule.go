@@ -29,10 +29,7 @@ func (c *PutSchedule) Validate() error {
 	if err == nil && c.State != "" {
 		err = checkState(c.State)
 	}
-	if err == nil && c.Recreate && c.Mode == PutCreate {
-		err = Invalidf("recreate", "replaces an existing schedule, but mode create refuses one; omit one of them")
-	}
-	return asError(first(err, checkTime("anchor", c.Anchor), checkTime("next", c.Next)))
+	return asError(first(err, checkRecreate("schedule", c.Recreate, c.Mode), checkTime("anchor", c.Anchor), checkTime("next", c.Next)))
 }
 
 func (c *PutSchedule) weigh() (entries, bytes int) {

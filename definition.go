@@ -47,7 +47,9 @@ type Template struct {
 	Name      string
 	Spec      TemplateSpec
 	State     TemplateState
-	Version   ID // id of the last command that changed it
+	Owner     string    // user with all rights on it; empty: its definition was dropped, and the next one of its name takes it over
+	Since     time.Time // when this definition began; grants that are older do not apply to it
+	Version   ID        // id of the last command that changed it
 	CreatedBy string
 	CreatedAt time.Time
 	UpdatedAt time.Time

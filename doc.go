@@ -63,7 +63,15 @@
 //	Sweep                            *Swept            how many rows it changed, and whether there are more
 //	Prune                            *Pruned           how much was deleted, and what was kept
 //	Redrive                          *Redriven         the new job
+//	SetOwner                         *OwnerSet         the template and the schedule
 //	Remember                         *Remembered       the command of the key, and whether the key was known
+//	PutPrincipal                     *PrincipalPut     the user or role, and whether anything changed
+//	DropPrincipal                    *PrincipalDropped whether an earlier sending dropped it
+//	GrantPrivileges                  *Granted          the users and roles, and whether anything changed
+//	PutToken                         *TokenPut         the token, without its secret
+//	RevokeToken                      *TokenRevoked     the token, and whether it was revoked before
+//	TouchTokens                      *TokensTouched    how many tokens changed
+//	RecordAccess                     *AccessRecorded   how many entries were written
 //
 // A command that is refused has an [Error] in place of a reply.
 package rota

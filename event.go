@@ -29,6 +29,7 @@ const (
 	EventTemplateChanged EventKind = "template.changed"
 	EventLimitsChanged   EventKind = "limits.changed"
 	EventWebhooksChanged EventKind = "webhooks.changed"
+	EventAccessChanged   EventKind = "access.changed" // a user, a role, a grant or a token was changed; webhooks cannot receive it
 	EventHistoryPruned   EventKind = "history.pruned" // ended executions were removed
 
 	EventGroupFinished EventKind = "group.finished" // published by the engine, which watches the members, not by a store
@@ -51,7 +52,7 @@ const NodeLeaseEnded = "its lease ended"
 var EventKinds = []EventKind{
 	EventJobEnqueued, EventJobChanged, EventJobStarted, EventJobStopping, EventJobCompleted, EventJobFailed, EventJobDead,
 	EventJobCancelled, EventJobSkipped, EventScheduleFired, EventScheduleMissed, EventScheduleDisabled, EventScheduleChanged,
-	EventScheduleDeleted, EventTypeChanged, EventTemplateChanged, EventLimitsChanged, EventWebhooksChanged, EventHistoryPruned,
+	EventScheduleDeleted, EventTypeChanged, EventTemplateChanged, EventLimitsChanged, EventWebhooksChanged, EventAccessChanged, EventHistoryPruned,
 	EventGroupFinished, EventReservationActive, EventReservationReleased, EventReservationExpired,
 	EventNodeJoined, EventNodeLeft, EventNodeLeader,
 }
@@ -66,7 +67,7 @@ type Event struct {
 	ExecutionID ID        `wire:"4"`
 	RunID       ID        `wire:"5"`
 	Type        string    `wire:"6"`
-	Name        string    `wire:"7"` // definition name of the execution, or name of the definition or node
+	Name        string    `wire:"7"` // definition name of the execution, or name of the definition, principal or node; of a token: its user
 	Template    string    `wire:"8"`
 	Schedule    string    `wire:"9"`
 	GroupID     ID        `wire:"10"`

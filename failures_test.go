@@ -50,6 +50,17 @@ func TestFailuresPageNamesExistingTests(t *testing.T) {
 	}
 }
 
+// Each test that the page about security names must exist.
+func TestSecurityPageNamesExistingTests(t *testing.T) {
+	names := regexp.MustCompile("`([a-z/]+)\\.(Test[A-Za-z]+)`").FindAllStringSubmatch(readDoc(t, "docs/security.md"), -1)
+	for _, name := range names {
+		checkTest(t, name[1], name[2], []string{""})
+	}
+	if len(names) < 25 {
+		t.Errorf("only %d tests are named", len(names))
+	}
+}
+
 // checkTest finds a test in a directory and checks that its source has one of the words.
 func checkTest(t *testing.T, dir, name string, about []string) {
 	t.Helper()

@@ -1,6 +1,7 @@
 package rota
 
 import (
+	"cmp"
 	"encoding/json"
 	"time"
 )
@@ -92,6 +93,8 @@ type Job struct {
 
 	Trace string // traceparent of the span that enqueued it, kept by retries; empty: none
 
+	Owner string // owner of its template when it was created, kept by retries and redrives; empty: it has no template
+
 	CreatedBy  string
 	CreatedAt  time.Time
 	QueuedAt   time.Time // when it became ready; zero while it is held for another reason than its key
@@ -153,6 +156,10 @@ func (j *Job) DefinitionName() string {
 	}
 	return j.Type
 }
+
+// RunsFor returns the user whose rights the job runs with: its owner, or the creator of a job without a
+// definition.
+func (j *Job) RunsFor() string { return cmp.Or(j.Owner, j.CreatedBy, AdminUser) }
 
 // Lease returns the reference that a worker sends with every heartbeat and outcome. It
 // is valid only for a job that was returned by a claim: other reads omit the token.

@@ -81,15 +81,17 @@ var packageRules = map[string]packageRule{
 
 	// Only stores import the rules. The conformance suite and its model must not:
 	// rules that are tested against themselves always pass.
-	"internal/rules":    {layer: 3, only: []string{"internal/verify", "internal/explain", "internal/storekit", "store/sqlite", "store/postgres"}},
-	"internal/verify":   {layer: 3, only: []string{"internal/storekit", "store/sqlite", "store/postgres"}, beside: []string{"internal/rules"}},
-	"internal/explain":  {layer: 3, only: []string{"internal/storekit", "store/sqlite", "store/postgres"}, beside: []string{"internal/rules"}},
-	"internal/storekit": {layer: 3, only: []string{"store/sqlite", "store/postgres", "store/transfer"}, beside: []string{"internal/rules", "internal/verify", "internal/explain"}},
-	"internal/codec":    {layer: 3, tests: []string{"internal/samples"}},
-	"internal/samples":  {layer: 3}, // commands for tests
-	"internal/fanout":   {layer: 3, only: []string{"store/sqlite", "store/postgres"}},
-	"api":               {layer: 3},
-	"api/problem":       {layer: 4},
+	"internal/rules":      {layer: 3, only: []string{"internal/verify", "internal/explain", "internal/storekit", "store/sqlite", "store/postgres"}},
+	"internal/verify":     {layer: 3, only: []string{"internal/storekit", "store/sqlite", "store/postgres"}, beside: []string{"internal/rules"}},
+	"internal/explain":    {layer: 3, only: []string{"internal/storekit", "store/sqlite", "store/postgres"}, beside: []string{"internal/rules"}},
+	"internal/storekit":   {layer: 3, only: []string{"store/sqlite", "store/postgres", "store/transfer"}, beside: []string{"internal/rules", "internal/verify", "internal/explain", "internal/auditchain"}},
+	"internal/auditchain": {layer: 3},
+	"internal/codec":      {layer: 3, tests: []string{"internal/samples"}},
+	"internal/samples":    {layer: 3}, // commands for tests
+	"internal/fanout":     {layer: 3, only: []string{"store/sqlite", "store/postgres"}},
+	"access":              {layer: 3, tests: []string{"internal/samples", "store/sqlite", "store/postgres", "store/postgres/pgtest", "api", "node"}}, // the matrix runs a node
+	"api":                 {layer: 3},
+	"api/problem":         {layer: 4},
 
 	"internal/apiclient":    {layer: 4}, // requests of cmd/rota, client and worker
 	"internal/partialstore": {layer: 3}, // what a store on another machine does not support

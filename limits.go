@@ -64,6 +64,16 @@ const (
 	RatePerMax     = day
 	ReservationMax = time.Hour // longest time that a dead caller stops its node
 
+	GranteesMax      = 100        // principals that one GrantPrivileges changes
+	GrantsMax        = 10_000     // grants of a principal, which are stored in one row
+	MembershipsMax   = 1_000      // roles of a principal
+	RoleLevelsMax    = 64         // roles on the longest path from a role to the roles it is a member of, itself included
+	AccessRecordsMax = 1_000      // entries of one RecordAccess, and uses of one TouchTokens
+	AccessCountMax   = 1 << 30    // largest count of an AccessRecord
+	TokenIDMin       = 8          // characters of the id of a token
+	TokenIDMax       = 32         // characters of the id of a token
+	TokenMax         = 3653 * day // longest life of a token with an expiry: ten years with their leap days
+
 	DescriptionMax = 4 << 10        // bytes of a description
 	SchemaMax      = 256 << 10      // bytes of a type's schema
 	DelayMax       = 10 * 365 * day // longest delay of a job or retry
@@ -90,6 +100,7 @@ const (
 const (
 	MisfireGrace    = 60 * time.Second // longest lateness for which each due time fires; beyond it, catch-up decides
 	ReservationKeep = 30 * day         // how long an ended reservation is kept before Prune deletes it
+	TokenKeep       = 30 * day         // how long a token is kept after it was revoked or has expired, before Prune deletes it
 	RequestKeep     = day              // how long an idempotency key is kept
 	DependencyWait  = day              // wait for dependencies of a schedule without a next time
 )

@@ -64,6 +64,20 @@ type Reader interface {
 	// TypeWebhook in the command that causes the event.
 	Webhooks(ctx context.Context) (*Webhooks, error)
 
+	// Principal returns a user or a role, or NotFound; AdminUser has no row.
+	// Principals lists both by name.
+	Principal(ctx context.Context, name string) (*Principal, error)
+	Principals(ctx context.Context, q NameQuery) ([]*Principal, error)
+
+	// AccessToken returns a token, also one that is expired or revoked, or NotFound.
+	// AccessTokens lists tokens by id.
+	AccessToken(ctx context.Context, id string) (*AccessToken, error)
+	AccessTokens(ctx context.Context, q TokenQuery) ([]*AccessToken, error)
+
+	// AccessState returns the version of all principals and tokens, which is zero
+	// if none was ever put.
+	AccessState(ctx context.Context) (AccessState, error)
+
 	// Reservations lists reservations by id, newest first.
 	Reservations(ctx context.Context, before ID, limit int) ([]*Reservation, error)
 

@@ -1,5 +1,7 @@
 package rota
 
+import "context"
+
 // StoreAs returns the first store in a chain of wrappers that implements an interface, such as
 // SharedEvents. A wrapper has a method Unwrap that returns the store that it wraps.
 func StoreAs[T any](store Store) (found T, ok bool) {
@@ -14,6 +16,12 @@ func StoreAs[T any](store Store) (found T, ok bool) {
 		store = wrapper.Unwrap()
 	}
 	return found, false
+}
+
+// LoginSecret is implemented by a store that keeps a random secret for its processes. The challenges of users that do not
+// exist follow from it.
+type LoginSecret interface {
+	LoginSecret(ctx context.Context) (string, error)
 }
 
 // Bus is implemented by a store that several processes share. It carries small messages from one

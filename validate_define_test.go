@@ -25,6 +25,11 @@ func definitionRefusals() map[rota.Verb][]refusal {
 		rota.VerbUnarchive:      {breaks("no name", func(c *rota.Unarchive) { c.Name = "" }, "name", "is empty")},
 		rota.VerbDeleteSchedule: {breaks("no name", func(c *rota.DeleteSchedule) { c.Name = "" }, "name", "is empty")},
 		rota.VerbDrop:           {breaks("no name", func(c *rota.Drop) { c.Name = "" }, "name", "is empty")},
+		rota.VerbSetOwner: {
+			breaks("no name", func(c *rota.SetOwner) { c.Name = "" }, "name", "is empty"),
+			breaks("no owner", func(c *rota.SetOwner) { c.Owner = "" }, "owner", "is empty"),
+			breaks("an owner with a space", func(c *rota.SetOwner) { c.Owner = "a b" }, "owner", "allowed are letters"),
+		},
 		rota.VerbSwitchSchedule: {
 			breaks("no name", func(c *rota.SwitchSchedule) { c.Name = "" }, "name", "is empty"),
 			breaks("no state", func(c *rota.SwitchSchedule) { c.State = "" }, "state", `is ""; allowed are ENABLED, DISABLED, PAUSED`),

@@ -137,6 +137,7 @@ func TestAllAcceptsVerbsThatFindRowsByName(t *testing.T) {
 		rota.VerbReady: true, rota.VerbClaim: true, rota.VerbExtend: true, rota.VerbMove: true, rota.VerbNormalise: true, rota.VerbReap: true, rota.VerbRecover: true,
 		rota.VerbAll: true, rota.VerbFire: true, rota.VerbBackfill: true, rota.VerbReserve: true, rota.VerbDirect: true, rota.VerbRelease: true,
 		rota.VerbExpire: true, rota.VerbSweep: true, rota.VerbPrune: true, rota.VerbRemember: true,
+		rota.VerbPutToken: true, rota.VerbRevokeToken: true, rota.VerbTouchTokens: true, rota.VerbRecordAccess: true,
 	}
 	for _, c := range samples.Commands() {
 		err := rota.CheckCommand(&rota.All{Meta: samples.Meta(0xff), Members: []rota.Command{c}})
@@ -171,6 +172,9 @@ func TestQueriesRefuse(t *testing.T) {
 		{"behind a next fire by name", &rota.ScheduleQuery{NextAfter: samples.Time}, "next_after", "requires by_next"},
 		{"next fires from, by name", &rota.ScheduleQuery{NextFrom: samples.Time}, "next_from", "requires by_next"},
 		{"next fires until, of idle ones", &rota.ScheduleQuery{Idle: true, NextUntil: samples.Time}, "next_until", "requires by_next"},
+		{"negative limit of tokens", &rota.TokenQuery{Limit: -1}, "limit", "is -1"},
+		{"user of tokens", &rota.TokenQuery{User: "a b"}, "user", "allowed are letters"},
+		{"tokens after a text that is not UTF-8", &rota.TokenQuery{After: "\xff"}, "after", "is not UTF-8"},
 		{"high limit of jobs", &rota.JobQuery{Limit: rota.PageMax + 1}, "limit", "is 1001"},
 		{"unknown status", &rota.JobQuery{Status: "DONE"}, "status", `is "DONE"; allowed are QUEUED, RUNNING, CANCELLED`},
 		{"unknown state of jobs", &rota.JobQuery{State: "done"}, "state", `is "done"; allowed are scheduled, blocked, queued, running`},
@@ -182,6 +186,7 @@ func TestQueriesRefuse(t *testing.T) {
 	}
 	for _, good := range []interface{ Validate() error }{
 		&rota.NameQuery{}, &rota.NameQuery{After: "m", Limit: rota.PageMax}, &rota.ScheduleQuery{},
+		&rota.TokenQuery{}, &rota.TokenQuery{After: "a", User: "ci", Limit: rota.PageMax},
 		&rota.ScheduleQuery{After: "a", State: rota.SchedulePaused, Template: "t", Ahead: samples.Time, Limit: 1}, &rota.JobQuery{},
 		&rota.ScheduleQuery{ByNext: true, State: rota.ScheduleDisabled, Template: "t", NextAfter: samples.Time, After: "a", NextFrom: samples.Time, NextUntil: samples.Time},
 		&rota.ScheduleQuery{ByNext: true, NextAfter: samples.Time}, &rota.ScheduleQuery{Idle: true, State: rota.ScheduleEnabled, After: "a"},

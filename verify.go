@@ -70,6 +70,7 @@ const (
 	CheckGroupPlaces  = "group_places"
 	CheckGroupEnded   = "group_ended"
 
+	CheckOwnerMissing      = "owner_missing"
 	CheckTemplateMissing   = "template_missing"
 	CheckScheduleShape     = "schedule_shape"
 	CheckScheduleArchived  = "schedule_archived"
@@ -83,6 +84,12 @@ const (
 	CheckReservationTwice = "reservation_twice"
 	CheckReservationRun   = "reservation_run"
 	CheckIntentMissing    = "intent_missing"
+
+	CheckPrincipalShape = "principal_shape"
+	CheckRoleCycle      = "role_cycle"
+	CheckTokenShape     = "token_shape"
+	CheckAccessState    = "access_state"
+	CheckAuditChain     = "audit_chain"
 )
 
 // Checks lists every check, from the file to single rows and their relations.
@@ -94,7 +101,7 @@ var Checks = []Check{
 	{CheckUnknownWord, "status, sequel, outcome, state, mode and ending have known values"},
 	{CheckOutOfRange, "names, priority, position, times, trace and policy are in the range that commands accept"},
 	{CheckBadJSON, "params are a JSON object; result, progress and counts are JSON"},
-	{CheckBadSpec, "the specification of a type, a template, a schedule, the limits or the webhooks can be parsed, is valid, and is in canonical form"},
+	{CheckBadSpec, "the specification of a type, a template, a schedule, a principal, the limits or the webhooks can be parsed, is valid, and is in canonical form"},
 	{CheckSpecColumn, "columns that repeat a value of a specification have the same value"},
 
 	{CheckQueuedShape, "a QUEUED job has not started, has not ended and has no run; a ready job has the time since when it is ready"},
@@ -130,7 +137,7 @@ var Checks = []Check{
 	{CheckExecutionIdentity, "the id of an execution is the id of its first attempt"},
 	{CheckChainLength, "the attempt of a retry is that of its parent + 1"},
 	{CheckChainIdentity, "a retry has the execution of the job that it retries"},
-	{CheckChainKept, "a retry keeps type, name, scope, plan time, template, schedule, group, keys, trace and policy, and, unless edited, params and priority"},
+	{CheckChainKept, "a retry keeps type, name, scope, plan time, template, schedule, group, keys, trace, owner and policy, and, unless edited, params and priority"},
 	{CheckRedriveShape, "only a first attempt redrives an execution, and only an edit delays it"},
 	{CheckRedriveTwice, "an execution that did not complete has at most one redrive that was not cancelled"},
 
@@ -149,6 +156,7 @@ var Checks = []Check{
 	{CheckGroupPlaces, "each position of a group belongs to one execution, which exists or was pruned"},
 	{CheckGroupEnded, "an ended group has no waiting member, and each running member of a cancelled group was asked to stop, unless a Sweep is pending"},
 
+	{CheckOwnerMissing, "a schedule has an owner, and a template has one unless it is archived"},
 	{CheckTemplateMissing, "the template of a job or a schedule exists"},
 	{CheckScheduleShape, "a DISABLED schedule has no next fire; only a DISABLED schedule has a reason; a schedule with a next fire has the time when that was set"},
 	{CheckScheduleArchived, "the template of an ENABLED schedule is ACTIVE, unless a Sweep is pending"},
@@ -162,4 +170,10 @@ var Checks = []Check{
 	{CheckReservationTwice, "at most one reservation is ACTIVE"},
 	{CheckReservationRun, "the direct run of the ACTIVE reservation is on its node and has not ended"},
 	{CheckIntentMissing, "the object of an intent record exists"},
+
+	{CheckPrincipalShape, "a user or a role has valid credentials, and valid memberships and grants, each once and in order; a role has no credentials"},
+	{CheckRoleCycle, "no role is a member of itself, directly or through others"},
+	{CheckTokenShape, "an access token has values that commands accept, and an actor that revoked it only if it was revoked"},
+	{CheckAccessState, "the version of all users, roles and access tokens is stored if there are any"},
+	{CheckAuditChain, "no stored audit entry was changed, removed, inserted or cut off since it was sealed"},
 }

@@ -99,6 +99,9 @@ func TestCallWithoutTargetRunsHandler(t *testing.T) {
 	w.mustFail(handler("greet", 1), codeParams, "one object")
 	w.mustFail(handler("missing"), codeTarget, "name a target", "register a handler")
 	w.mustFail(handler("call", call("call")), codeTarget)
+	for _, builtin := range []string{"exec", "sql", "http"} {
+		w.mustFail(handler(builtin, map[string]string{}), codeTarget, "create a job of type "+builtin)
+	}
 	as := call("greet", greeting{"ada"})
 	as.Target, as.RunAs = "", "etl"
 	w.mustFail(job(as), codeRole, "runs as the server")

@@ -73,7 +73,7 @@ func TestSQLJobsPageMatchesCode(t *testing.T) {
 		t.Fatal(err)
 	}
 	page := string(text)
-	for _, code := range []string{codeTarget, codeRole, codeTransaction, codeStatement, codeConnect, rota.CodeTimeout} {
+	for _, code := range []string{codeTarget, codeRole, codeDenied, codeTransaction, codeStatement, codeConnect, rota.CodeTimeout} {
 		if !strings.Contains(page, "\n| `"+code+"` | ") {
 			t.Errorf("the page lacks the code %s", code)
 		}

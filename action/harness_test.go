@@ -101,10 +101,15 @@ func (w *testEnv) run(reg *engine.Registry, config engine.Config) {
 // enqueue enqueues one job with retries without a pause.
 func (w *testEnv) enqueue(job rota.NewJob) rota.ID {
 	w.Helper()
+	return w.enqueueAs("ada", job)
+}
+
+func (w *testEnv) enqueueAs(actor string, job rota.NewJob) rota.ID {
+	w.Helper()
 	if job.Backoff == nil {
 		job.Backoff = new(time.Duration(0))
 	}
-	reply, err := rota.Do[*rota.Enqueued](context.Background(), w.store, &rota.Enqueue{Meta: rota.NewMeta("ada"), Jobs: []rota.NewJob{job}})
+	reply, err := rota.Do[*rota.Enqueued](context.Background(), w.store, &rota.Enqueue{Meta: rota.NewMeta(actor), Jobs: []rota.NewJob{job}})
 	if err != nil {
 		w.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/access"
 	"github.com/rotajobs/rota/engine"
 	"github.com/rotajobs/rota/payload"
 )
@@ -34,6 +35,10 @@ type Config struct {
 	Targets map[string]Target // the databases of sql and call, by name; main always exists
 	Data    string            // base directory of relative paths of targets; empty: the working directory
 	Store   string            // file of the store, which jobs may not use; empty: the store is not a file
+
+	// Access has the users whose rights decide which login of a target a job uses. Nil: a program without users, whose jobs
+	// may use every login.
+	Access *access.Directory
 }
 
 func (c Config) withDefaults() Config {

@@ -13,7 +13,8 @@ import (
 // its SQLSTATE, or the name of SQLite's code.
 const (
 	codeTarget      = "target"      // no target of the name, or it cannot be used
-	codeRole        = "role"        // run_as is not possible on this target
+	codeRole        = "role"        // run_as is not possible on this target, or the user is not a member of the role
+	codeDenied      = "denied"      // the user has no login that it may use, or does not exist
 	codeTransaction = "transaction" // a statement would end the transaction, or ended it
 	codeStatement   = "statement"   // statement that this target does not support
 	codeConnect     = "connect"     // the target cannot be reached

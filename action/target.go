@@ -30,6 +30,7 @@ const TargetTimeoutMax = 7 * 24 * time.Hour
 type Target struct {
 	URL     string            // sqlite:PATH, postgres://… or mysql://…
 	Roles   map[string]string // URL of the login for each role, of the same kind
+	OpenTo  []string          // users and roles that may use the login of URL; administrators always may
 	Timeout time.Duration     // of one run; 0: the timeout of the job
 }
 
@@ -97,7 +98,23 @@ func CheckTarget(name string, t Target) error {
 			Hint: "write a duration of at most 7 days, such as 30s, or leave it out",
 		}
 	}
-	return checkRoles(field+".roles", t)
+	if err := checkRoles(field+".roles", t); err != nil {
+		return err
+	}
+	return checkOpenTo(field+".open_to", t.OpenTo)
+}
+
+// checkOpenTo refuses texts that no user or role can have as its name, since they would have no effect.
+func checkOpenTo(field string, names []string) error {
+	for _, name := range names {
+		if (&rota.PutPrincipal{Meta: rota.NewMeta(""), Name: name, Kind: rota.KindUser}).Validate() != nil {
+			return &rota.Error{
+				Code: rota.Invalid, Act: "targets", Field: field, Reason: fmt.Sprintf("%.64q cannot be the name of a user or role", name),
+				Hint: "list users and roles, such as [etl, ada]; administrators need not be listed",
+			}
+		}
+	}
+	return nil
 }
 
 func checkRoles(field string, t Target) error {

@@ -26,13 +26,6 @@ func newRunner(reg *engine.Registry, config Config) *runner {
 	return &runner{config: config, targets: targets, reg: reg}
 }
 
-// login is the URL that a run connects with, and the role that it then sets.
-type login struct {
-	target string
-	url    string
-	role   string
-}
-
 // run executes a work on a target and reports the result to the engine.
 func (r *runner) run(ctx context.Context, name, runAs string, w *work) error {
 	job := engine.Job(ctx)
@@ -44,7 +37,7 @@ func (r *runner) run(ctx context.Context, name, runAs string, w *work) error {
 		return permanentFailure(codeTarget, "there is no target %.64q; there are %s: name one of them, or add it to targets in the configuration",
 			name, strings.Join(slices.Sorted(maps.Keys(r.targets)), ", "))
 	}
-	auth, err := identify(name, target, runAs, job.CreatedBy)
+	auth, err := r.authorize(ctx, job, name, target, runAs)
 	if err != nil {
 		return err
 	}
@@ -75,30 +68,6 @@ func deadline(ctx context.Context, timeout time.Duration) time.Time {
 		}
 	}
 	return at
-}
-
-// identify chooses the login of a run: that of the role in run_as, else that of the
-// creator of the job if the target has one, else the target's own.
-func identify(name string, target Target, runAs, createdBy string) (login, error) {
-	auth := login{target: name, url: target.URL}
-	if runAs == "" {
-		auth.url = cmp.Or(target.Roles[createdBy], target.URL)
-		return auth, nil
-	}
-	if own, has := target.Roles[runAs]; has {
-		auth.url = own
-		return auth, nil
-	}
-	switch kind := dialectOf(target.URL); kind {
-	case dialectPostgres:
-		auth.role = runAs
-		return auth, nil
-	case dialectSQLite:
-		return login{}, permanentFailure(codeRole, "target %s: run_as %.64q is refused: a SQLite file has no roles; leave run_as out", name, runAs)
-	default:
-		return login{}, permanentFailure(codeRole, "target %s: run_as %.64q is refused: on %s a role is a login of its own, and the target has none for it; "+
-			"add it to roles of the target in the configuration", name, runAs, kind)
-	}
 }
 
 func (r *runner) open(auth login) database {

@@ -28,3 +28,9 @@ func (v Throttle) ETag() string { return ETag(v.Version.ID) }
 
 // ETag returns the tag of the version of the webhooks.
 func (v Webhooks) ETag() string { return ETag(v.Version.ID) }
+
+// ETag returns the tag of the version of the user.
+func (v User) ETag() string { return ETag(v.Version.ID) }
+
+// ETag returns the tag of the version of the role.
+func (v Role) ETag() string { return ETag(v.Version.ID) }

@@ -45,6 +45,8 @@ type Job struct {
 	Shard     Text      `json:"shard" doc:"Shard it belongs to."`
 
 	Trace      Text `json:"trace" doc:"W3C traceparent of the request that submitted it; its run continues that trace."`
+	Owner      Text `json:"owner" doc:"User whose rights it runs with: the owner of its definition when it was created. Null: it has no definition and runs with the rights of its creator."`
+	RunAs      Text `json:"run_as,omitempty" doc:"Role that a job of the type sql, call or exec runs as. Omitted: none."`
 	CreatedBy  Text `json:"created_by" doc:"Actor that created it. Null: Rota."`
 	CreatedAt  Time `json:"created_at" nullable:"false" doc:"Time of its creation."`
 	QueuedAt   Time `json:"queued_at" doc:"Time it became ready."`
@@ -96,7 +98,7 @@ func NewJob(j *rota.Job) Job {
 		Backoff: Duration(j.Policy.Backoff), BackoffMax: bound(j.Policy.BackoffMax), Jitter: j.Policy.Jitter, Timeout: bound(j.Policy.Timeout),
 		Template: Text(j.Template), Schedule: Text(j.Schedule), GroupID: ID{j.GroupID}, ConcurrencyKey: Text(j.ConcurrencyKey),
 		PlanTime: Time{j.PlanTime}, RunAt: Time{j.RunAt}, UniqueKey: Text(j.UniqueKey), UniqueFor: bound(j.UniqueFor),
-		Trace: Text(j.Trace), CreatedBy: Text(j.CreatedBy), CreatedAt: Time{j.CreatedAt}, QueuedAt: Time{j.QueuedAt},
+		Trace: Text(j.Trace), Owner: Text(j.Owner), RunAs: Text(runAs(j)), CreatedBy: Text(j.CreatedBy), CreatedAt: Time{j.CreatedAt}, QueuedAt: Time{j.QueuedAt},
 		StartedAt: Time{j.StartedAt}, FinishedAt: Time{j.FinishedAt}, Run: newRun(j), Version: ID{j.Version}, Holds: holdNames(j.Hold), Sequel: Text(j.Sequel),
 	}
 	v.ScopeKind, v.ScopeID = scope(j)
@@ -107,6 +109,19 @@ func NewJob(j *rota.Job) Job {
 		v.Worker = v.Run.Runner
 	}
 	return v
+}
+
+// runAs returns the role that a job of a built-in type names in its params.
+func runAs(j *rota.Job) string {
+	switch j.Type {
+	case "sql", "call", "exec":
+		var p struct {
+			RunAs string `json:"run_as"`
+		}
+		_ = json.Unmarshal(j.Params, &p) // other params name no role
+		return p.RunAs
+	}
+	return ""
 }
 
 // NewJobs converts jobs.

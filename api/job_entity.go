@@ -20,7 +20,7 @@ func (v *Job) Entity() *rota.Job {
 		Template: string(v.Template), Schedule: string(v.Schedule), GroupID: v.GroupID.ID, ConcurrencyKey: string(v.ConcurrencyKey),
 		ScopeKind: v.ScopeKind, ScopeID: v.ScopeID, PlanTime: v.PlanTime.Time, RunAt: v.RunAt.Time,
 		UniqueKey: string(v.UniqueKey), UniqueFor: unbound(v.UniqueFor), Trace: string(v.Trace),
-		CreatedBy: string(v.CreatedBy), CreatedAt: v.CreatedAt.Time, QueuedAt: v.QueuedAt.Time, StartedAt: v.StartedAt.Time, FinishedAt: v.FinishedAt.Time, Version: v.Version.ID,
+		Owner: string(v.Owner), CreatedBy: string(v.CreatedBy), CreatedAt: v.CreatedAt.Time, QueuedAt: v.QueuedAt.Time, StartedAt: v.StartedAt.Time, FinishedAt: v.FinishedAt.Time, Version: v.Version.ID,
 	}
 	if v.Name != v.Type {
 		job.Name = v.Name

@@ -18,7 +18,7 @@ func fullJob() *rota.Job {
 		Policy:    rota.Policy{MaxAttempts: 6, Backoff: 90 * time.Second, BackoffMax: time.Hour, Jitter: 0.25, Timeout: 1500 * time.Millisecond},
 		ScopeKind: "user", ScopeID: "7", PlanTime: at, RunAt: at.Add(time.Second), UniqueKey: "k", UniqueFor: 24 * time.Hour,
 		Template: "letters", Schedule: "nightly", GroupID: rota.NewID(), GroupPosition: 4, ConcurrencyKey: "tenant-7",
-		Trace: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", CreatedBy: "ada",
+		Trace: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", Owner: "bo", CreatedBy: "ada",
 		CreatedAt: at, QueuedAt: at.Add(2 * time.Second), StartedAt: at.Add(3 * time.Second), FinishedAt: at.Add(4 * time.Second),
 		Run: &rota.Run{
 			ID: rota.NewID(), Runner: "w1", StartedAt: at.Add(3 * time.Second), HeartbeatAt: at.Add(3 * time.Second), StaleAfter: at.Add(time.Minute),

@@ -39,6 +39,7 @@ type Schedule struct {
 	LastTriggeredAt Time `json:"last_triggered_at" doc:"When it was last triggered by hand. A trigger does not change next_fire_at and last_fire_at."`
 
 	Version   ID   `json:"version" nullable:"false" doc:"Changes with every change that a person makes."`
+	Owner     Text `json:"owner" nullable:"false" doc:"User with all rights on it, whose rights its jobs run with."`
 	CreatedBy Text `json:"created_by" doc:"Actor that created it."`
 	CreatedAt Time `json:"created_at" nullable:"false" doc:"Time of its creation."`
 	UpdatedAt Time `json:"updated_at" nullable:"false" doc:"Time of its last change."`
@@ -60,7 +61,7 @@ func NewSchedule(s *rota.Schedule) Schedule {
 		CatchUp: string(p.CatchUp), Overlap: string(p.Overlap), OnCompletion: string(p.OnCompletion), DependsOn: p.DependsOn,
 		Class: Text(p.Class), Partition: newPartition(p.Partition),
 		State: string(s.State), Reason: Text(s.Reason), NextFireAt: Time{s.NextFire}, LastFireAt: Time{s.LastFire}, LastTriggeredAt: Time{s.TriggeredAt},
-		Version: ID{s.Version}, CreatedBy: Text(s.CreatedBy), CreatedAt: Time{s.CreatedAt}, UpdatedAt: Time{s.UpdatedAt},
+		Version: ID{s.Version}, Owner: Text(s.Owner), CreatedBy: Text(s.CreatedBy), CreatedAt: Time{s.CreatedAt}, UpdatedAt: Time{s.UpdatedAt},
 	}
 	for _, scope := range p.Scopes {
 		v.Scopes = append(v.Scopes, Scope{Kind: scope.Kind, ID: scope.ID})

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"encoding/hex"
 	"encoding/json"
 
 	"github.com/rotajobs/rota"
@@ -95,4 +96,57 @@ type Violation struct {
 // Health is the response of the health checks.
 type Health struct {
 	Status string `json:"status" enum:"ok"`
+}
+
+// AuditVerification is the result of a check of the audit's chain.
+type AuditVerification struct {
+	Clean    bool        `json:"clean" doc:"Whether the check found no tampering."`
+	Checked  int64       `json:"checked" doc:"Entries whose hash was computed again."`
+	Head     AuditPoint  `json:"head" doc:"Last sealed entry."`
+	Anchor   AuditAnchor `json:"anchor" doc:"Last entry that retention has removed."`
+	Unsealed int64       `json:"unsealed" doc:"Entries that are written and not sealed yet."`
+	Oldest   Time        `json:"oldest_unsealed" doc:"When the oldest of them was written."`
+	Heads    int         `json:"heads" doc:"Signed heads that the chain was compared with."`
+	Key      Text        `json:"key" doc:"Public key of this node, or that an export is signed with; empty: none."`
+	Derived  *int64      `json:"derived,omitempty" doc:"Of an export: entries that are not in the chain, since they are derived from kept jobs."`
+	Fault    *AuditFault `json:"fault" doc:"First place at which the audit was tampered with."`
+}
+
+// AuditPoint is a place in the chain of the audit.
+type AuditPoint struct {
+	Seq  int64 `json:"seq" doc:"Number of the entry; 0: before the first."`
+	Hash Text  `json:"hash" doc:"Its hash, hexadecimal."`
+}
+
+// AuditAnchor is the last entry that retention has removed.
+type AuditAnchor struct {
+	AuditPoint
+	Signed bool `json:"signed" doc:"Whether a node has signed it."`
+	Key    Text `json:"key" doc:"Public key of that node."`
+}
+
+// AuditFault is the first place at which the audit was tampered with.
+type AuditFault struct {
+	Kind   string `json:"kind" doc:"changed, removed, inserted or cut off."`
+	Seq    int64  `json:"seq" doc:"Number of the entry; 0: it is not in the chain."`
+	ID     Text   `json:"id" doc:"Id of the entry; empty: unknown."`
+	At     Time   `json:"at" doc:"Time of the entry."`
+	Detail string `json:"detail" doc:"Description."`
+}
+
+// NewAuditVerification returns the result of a check.
+func NewAuditVerification(r rota.AuditReport, heads int, key string) AuditVerification {
+	signed, _ := r.Anchor.Signed()
+	v := AuditVerification{
+		Clean: r.Fault == nil, Checked: r.Checked, Head: AuditPoint{r.Head.Seq, Text(r.Head.Hash.String())}, Heads: heads, Key: Text(key),
+		Anchor:   AuditAnchor{AuditPoint{r.Anchor.Seq, Text(r.Anchor.Hash.String())}, signed, Text(hex.EncodeToString(r.Anchor.Key))},
+		Unsealed: r.Unsealed, Oldest: Time{r.Oldest},
+	}
+	if f := r.Fault; f != nil {
+		v.Fault = &AuditFault{Kind: f.Kind, Seq: f.Seq, At: Time{f.At}, Detail: f.Detail}
+		if !f.ID.IsZero() {
+			v.Fault.ID = Text(f.ID.String())
+		}
+	}
+	return v
 }

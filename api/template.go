@@ -20,6 +20,7 @@ type Template struct {
 	Webhooks  []Webhook `json:"webhooks" nullable:"false" doc:"Webhooks that receive the events of its jobs."`
 	State     string    `json:"state" enum:"ACTIVE,ARCHIVED" doc:"An archived template accepts no new jobs."`
 	Version   ID        `json:"version" nullable:"false" doc:"Changes with every change."`
+	Owner     Text      `json:"owner" doc:"User with all rights on it. Null: its job was dropped."`
 	CreatedBy Text      `json:"created_by" doc:"Actor that created it."`
 	CreatedAt Time      `json:"created_at" nullable:"false" doc:"Time of its creation."`
 	UpdatedAt Time      `json:"updated_at" nullable:"false" doc:"Time of its last change."`
@@ -31,7 +32,7 @@ func NewTemplate(t *rota.Template) Template {
 	return Template{
 		Name: t.Name, Type: s.Type, Description: Text(s.Description), DefaultParams: object(s.Params), Priority: s.Priority,
 		ConcurrencyKey: Text(s.ConcurrencyKey), Policy: newPolicy(s.Policy), UniqueFor: bound(s.UniqueFor), Webhooks: newWebhooks(s.Webhooks), State: string(t.State),
-		Version: ID{t.Version}, CreatedBy: Text(t.CreatedBy), CreatedAt: Time{t.CreatedAt}, UpdatedAt: Time{t.UpdatedAt},
+		Version: ID{t.Version}, Owner: Text(t.Owner), CreatedBy: Text(t.CreatedBy), CreatedAt: Time{t.CreatedAt}, UpdatedAt: Time{t.UpdatedAt},
 	}
 }
 

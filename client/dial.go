@@ -14,6 +14,7 @@ package client
 
 import (
 	"cmp"
+	"crypto/tls"
 	"net/http"
 	"time"
 
@@ -24,9 +25,12 @@ import (
 
 // Config of a connection. The zero value works.
 type Config struct {
-	// HTTP sends the requests: set it for a custom certificate or a proxy. Default: a client of its own, which uses the
+	// HTTP sends the requests: set it for a proxy or other limits. Default: a client of its own, which uses the
 	// proxy of the environment.
 	HTTP *http.Client
+	// TLS configures https: RootCAs for a private authority, Certificates for a client that logs in by certificate; then the
+	// token may be empty. It cannot be combined with HTTP. Default: the authorities of the system.
+	TLS *tls.Config
 	// Timeout is how long the server may take to answer one request. Default 30 s. A call can send several requests.
 	Timeout time.Duration
 }
@@ -50,7 +54,10 @@ func Dial(url, token string, options ...rota.ClientOption) (*rota.Client, error)
 func DialWith(url, token string, config Config, options ...rota.ClientOption) (*rota.Client, error) {
 	address, err := apiclient.CheckAddress(url)
 	if err == nil {
-		err = apiclient.CheckToken(token)
+		err = apiclient.CheckToken(token, config.TLS)
+	}
+	if err == nil {
+		err = config.checkTLS()
 	}
 	if err == nil && config.Timeout < 0 {
 		err = rota.Invalidf("timeout", "is negative")
@@ -59,7 +66,7 @@ func DialWith(url, token string, config Config, options ...rota.ClientOption) (*
 		return nil, err
 	}
 	if config.HTTP == nil {
-		config.HTTP = newHTTPClient()
+		config.HTTP = apiclient.WithTLS(newHTTPClient(), config.TLS)
 	}
 	s := newStore(apiclient.Client{HTTP: apiclient.WithoutRedirects(config.HTTP), Address: address, Token: token}, cmp.Or(config.Timeout, DefaultTimeout))
 	dialed := rota.New(s, append([]rota.ClientOption{rota.WithRetryFor(DefaultRetryFor)}, options...)...)
@@ -67,6 +74,13 @@ func DialWith(url, token string, config Config, options ...rota.ClientOption) (*
 		return nil, rota.Invalidf("actor", "is set; the server takes the actor from the token: omit WithActor")
 	}
 	return dialed, nil
+}
+
+func (c *Config) checkTLS() error {
+	if c.TLS != nil && c.HTTP != nil {
+		return rota.Invalidf("tls", "and HTTP are both set; configure TLS in the transport of HTTP")
+	}
+	return apiclient.CheckTLS(c.TLS)
 }
 
 // connectionsKept is how many idle connections the client keeps, so that as many goroutines share it without connecting

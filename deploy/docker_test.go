@@ -26,7 +26,7 @@ func TestImageRunsAndReportsHealth(t *testing.T) {
 		t.Errorf("exposed %v, volume %s, data %s, stop signal %s", m.exposed, m.volume, m.env["ROTA_DATA"], m.stopSignal)
 	}
 	s := startServer(t, m.command(t, m.volume, free, append(m.entrypoint, m.cmd...)...))
-	if !strings.Contains(s.log.String(), "nothing encrypts its requests") {
+	if !strings.Contains(s.log.String(), "insecure is set") {
 		t.Errorf("no warning about the address:\n%s", s.log.String())
 	}
 	if out, code := m.run(t, m.volume, nil, m.health...); code != 0 {

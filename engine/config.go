@@ -55,6 +55,8 @@ type Config struct {
 	// then does the work that one process must do for all. Default: this process
 	// always does it.
 	Membership rota.Membership
+	// SignAnchor signs what is left of audit entries that are removed. Default: it is not signed.
+	SignAnchor func(*rota.AuditAnchor)
 	// Reporter receives failures. Default: none.
 	Reporter Reporter
 }

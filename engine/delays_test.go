@@ -200,6 +200,9 @@ type timedStore struct {
 	calls *delayLog
 }
 
+// Unwrap returns the store whose calls are timed.
+func (s *timedStore) Unwrap() rota.Store { return s.Store }
+
 // Apply is timed.
 func (s *timedStore) Apply(ctx context.Context, b rota.Batch) ([]rota.Result, error) {
 	defer s.calls.timeCall()()

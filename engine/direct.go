@@ -23,7 +23,8 @@ type direct struct {
 
 // directCall is the request of one caller.
 type directCall struct {
-	actor    string // on whose behalf it runs
+	actor    string                                    // on whose behalf it runs
+	allow    func(context.Context, *rota.Direct) error // nil: everything
 	job      rota.NewJob
 	wait     time.Duration
 	started  chan error    // receives one value: nil if the run has begun
@@ -61,11 +62,12 @@ func (d *direct) close() { d.closeOnce.Do(func() { close(d.closed) }) }
 // begin within wait, the error is Busy. If ctx ends once the run has begun, the run
 // continues.
 func (e *Engine) Direct(ctx context.Context, job rota.NewJob, wait time.Duration) (*rota.Job, error) {
-	return e.DirectAs(ctx, e.client.Actor(), job, wait)
+	return e.DirectAs(ctx, e.client.Actor(), nil, job, wait)
 }
 
-// DirectAs is Direct on behalf of an actor: the run and its reservation record it.
-func (e *Engine) DirectAs(ctx context.Context, actor string, job rota.NewJob, wait time.Duration) (*rota.Job, error) {
+// DirectAs is Direct on behalf of an actor: the run and its reservation record it. When a slot is free, allow may refuse the
+// command that starts the run, or write into it what it depends on. The actor may have lost its right while it waited.
+func (e *Engine) DirectAs(ctx context.Context, actor string, allow func(context.Context, *rota.Direct) error, job rota.NewJob, wait time.Duration) (*rota.Job, error) {
 	if e.config.WorkOnly {
 		return nil, &rota.Error{
 			Code: rota.Conflict, Act: "direct", Reason: "this process only runs jobs from the queue",
@@ -75,7 +77,7 @@ func (e *Engine) DirectAs(ctx context.Context, actor string, job rota.NewJob, wa
 	if err := e.fixDirectType(ctx, &job); err != nil {
 		return nil, err
 	}
-	c := &directCall{actor: actor, job: job, wait: max(wait, 0), started: make(chan error, 1), recorded: make(chan struct{})}
+	c := &directCall{actor: actor, allow: allow, job: job, wait: max(wait, 0), started: make(chan error, 1), recorded: make(chan struct{})}
 	if err := e.direct.enter(ctx, c); err != nil {
 		return nil, err
 	}
@@ -305,9 +307,7 @@ func (d *direct) start(ctx, waitCtx context.Context, reservation rota.ID, c *dir
 // send starts the job in the store and in the pool. It retries until it knows whether
 // the store has started the job: no other part of the process looks after it.
 func (d *direct) send(reservation rota.ID, c *directCall) error {
-	started, err := do[*rota.Directed](d.e.allDone, d.e, &rota.Direct{
-		Meta: rota.NewMeta(c.actor), ReservationID: reservation, Job: c.job, Lease: d.e.config.Lease, Seed: rota.NewToken(),
-	})
+	started, err := d.sendAllowed(reservation, c)
 	if reservationExpired(err) {
 		return &rota.Error{Code: rota.Busy, Act: "direct", Reason: "the reservation expired before the run could begin", Hint: "retry the request"}
 	}
@@ -322,6 +322,29 @@ func (d *direct) send(reservation rota.ID, c *directCall) error {
 	}
 	d.e.pool.start(started.Job, c.recorded)
 	return nil
+}
+
+// expectTries is how often a run is allowed again because a definition changed in between.
+const expectTries = 5
+
+// sendAllowed sends the command that starts the run, as long as the actor may send it.
+func (d *direct) sendAllowed(reservation rota.ID, c *directCall) (started *rota.Directed, err error) {
+	for range expectTries {
+		start := &rota.Direct{
+			Meta: rota.NewMeta(c.actor), ReservationID: reservation, Job: c.job, Lease: d.e.config.Lease, Seed: rota.NewToken(),
+		}
+		if c.allow != nil {
+			if err := c.allow(d.e.allDone, start); err != nil {
+				return nil, err
+			}
+		}
+		var changed *rota.Error
+		started, err = do[*rota.Directed](d.e.allDone, d.e, start)
+		if !errors.As(err, &changed) || changed.Code != rota.Conflict || changed.Field != "expect" {
+			break
+		}
+	}
+	return started, err
 }
 
 // reservationExpired reports whether a run was refused because its reservation is

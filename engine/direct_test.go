@@ -421,7 +421,7 @@ func TestDirectRunRecordsActor(t *testing.T) {
 			return r.Direct(context.Background(), rota.NewJob{Type: "work"}, time.Minute)
 		},
 		"bob": func() (*rota.Job, error) {
-			return r.DirectAs(context.Background(), "bob", rota.NewJob{Type: "work"}, time.Minute)
+			return r.DirectAs(context.Background(), "bob", nil, rota.NewJob{Type: "work"}, time.Minute)
 		},
 	} {
 		job, err := run()

@@ -227,7 +227,7 @@ func (e *Engine) loops() (ends, works []func(context.Context)) {
 		works = append(works, newRemoteClaimer(e).run)
 	case !e.config.WorkOnly:
 		ends = append(ends, e.notifier.run)
-		works = append(works, e.membership.run, newDueChecker(e).run, e.firer.run, e.sweeper.run, newReaper(e).run, newPruner(e).run, e.disabledLog.run)
+		works = append(works, e.membership.run, newDueChecker(e).run, e.firer.run, e.sweeper.run, newReaper(e).run, newPruner(e).run, newSealer(e).run, e.disabledLog.run)
 	}
 	return ends, works
 }

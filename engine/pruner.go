@@ -27,6 +27,9 @@ func (p *pruner) run(ctx context.Context) {
 		if !p.e.membership.leads() {
 			continue
 		}
+		if err := p.pruneAudit(ctx); err != nil && ctx.Err() == nil {
+			p.e.config.Logger.Error("the audit was not pruned", "error", err)
+		}
 		if removed, err := p.prune(ctx); err != nil && ctx.Err() == nil {
 			p.e.config.Logger.Error("the history was not pruned", "error", err)
 		} else if removed > 0 {
@@ -37,7 +40,7 @@ func (p *pruner) run(ctx context.Context) {
 }
 
 func (p *pruner) prune(ctx context.Context) (removed int, err error) {
-	if err := p.pruneAudit(ctx); err != nil {
+	if err := p.pruneExpired(ctx); err != nil {
 		return 0, err
 	}
 	for query := (rota.PruneQuery{Retention: *p.e.config.Retention, Limit: prunePage}); ; {
@@ -62,24 +65,30 @@ func (p *pruner) prune(ctx context.Context) (removed int, err error) {
 	}
 }
 
-// pruneAudit removes the audit entries that are past their retention, and what else is past its time, with a Prune of
-// an unknown execution.
+// pruneExpired removes what is past its time besides executions, with a Prune of an unknown execution.
+func (p *pruner) pruneExpired(ctx context.Context) error {
+	_, err := do[*rota.Pruned](ctx, p.e, &rota.Prune{Meta: rota.NewMeta(""), Executions: []rota.ID{rota.NewID()}})
+	return err
+}
+
+// pruneAudit removes the audit entries that are past their retention.
 func (p *pruner) pruneAudit(ctx context.Context) error {
+	chain, has := rota.StoreAs[rota.AuditChain](p.e.store)
+	age := p.e.config.Retention.Audit
+	if !has || age <= 0 {
+		return nil
+	}
 	due, err := p.e.store.NextDue(ctx) // the clock of the store
 	if err != nil {
 		return err
 	}
-	var before time.Time
-	if age := p.e.config.Retention.Audit; age > 0 {
-		before = due.Now.Add(-age)
-	}
 	for removed := 0; ; {
-		pruned, err := do[*rota.Pruned](ctx, p.e, &rota.Prune{Meta: rota.NewMeta(""), Executions: []rota.ID{rota.NewID()}, AuditBefore: before})
+		n, err := chain.PruneAudit(ctx, due.Now.Add(-age), rota.SealMax, p.e.config.SignAnchor)
 		if err != nil {
 			return err
 		}
-		removed += pruned.Audit
-		if !pruned.MoreAudit || !pause(ctx, prunePause) {
+		removed += n
+		if n < rota.SealMax || !pause(ctx, prunePause) {
 			if removed > 0 {
 				p.e.config.Logger.Info("the audit was pruned", "entries", removed)
 			}

@@ -39,7 +39,7 @@ func New(config Config) (http.Handler, error) {
 		return nil, err
 	}
 	a := &server{
-		Config: config, mux: http.NewServeMux(), auth: newAuthenticator(config.Token, config.Clock),
+		Config: config, mux: http.NewServeMux(), auth: newAuthenticator(&config),
 		semaphores: newSemaphores(&config), largeBodies: make(semaphore, config.LargeMax),
 		limiter: newRateLimiter(config.Rate, config.Clock), anonymousLimiter: newRateLimiter(config.Rate, config.Clock),
 		pageBytes: pageBytesMax, freeDisk: freeDiskSpace, longPoll: longpoll.New(config.Store, config.Logger, config.OnPolls), registry: newWorkerRegistry(config.Clock), pendingLogs: newPendingLogs(),
@@ -67,6 +67,8 @@ func (a *server) routes() {
 	a.limitRoutes()
 	a.statsRoutes()
 	a.auditRoutes()
+	a.auditVerifyRoutes()
+	a.auditExportRoutes()
 	a.eventRoutes()
 	a.logRoutes()
 	a.backupRoutes()
@@ -75,6 +77,12 @@ func (a *server) routes() {
 	a.webhookRoutes()
 	a.definitionRoutes()
 	a.sqlRoutes()
+	a.userRoutes()
+	a.roleRoutes()
+	a.grantRoutes()
+	a.tokenRoutes()
+	a.meRoutes()
+	a.loginRoutes()
 }
 
 // publicRoutes registers the routes that need no token.
@@ -99,7 +107,11 @@ func (a *server) ServeHTTP(response http.ResponseWriter, r *http.Request) {
 		return
 	}
 	h.Set("Cache-Control", "no-store")
-	actor, refusal := a.auth.actor(r)
+	if isLogin(r) {
+		a.serveAnonymous(w, r)
+		return
+	}
+	identity, refusal := a.auth.identity(r)
 	limiter := a.limiter
 	if refusal != nil {
 		limiter = a.anonymousLimiter
@@ -108,12 +120,22 @@ func (a *server) ServeHTTP(response http.ResponseWriter, r *http.Request) {
 	case !limiter.allow():
 		writeProblem(w, rateExceeded())
 	case refusal != nil:
-		writeProblem(w, refusal)
+		refusal.write(w)
+	case !a.allowUser(w, identity.User):
 	default:
-		authenticated := withActor(r, actor)
+		authenticated := withIdentity(r, identity)
 		defer func() { r.Pattern = authenticated.Pattern }() // read by middleware that counts requests by route
 		a.mux.ServeHTTP(w, authenticated)
 	}
+}
+
+// serveAnonymous handles a request of nobody, whose identity has no rights.
+func (a *server) serveAnonymous(w http.ResponseWriter, r *http.Request) {
+	if !a.anonymousLimiter.allow() {
+		writeProblem(w, rateExceeded())
+		return
+	}
+	a.mux.ServeHTTP(w, r)
 }
 
 // recoverPanic keeps the server running when a handler panics.

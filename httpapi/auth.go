@@ -4,48 +4,141 @@ import (
 	"context"
 	"crypto/sha256"
 	"crypto/subtle"
-	"net"
+	"errors"
 	"net/http"
+	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/access"
 	"github.com/rotajobs/rota/api"
 )
 
-// admin is the actor of requests with the admin token.
-const admin = "admin"
-
-// authenticator checks the bearer token of requests.
+// authenticator finds out who sends a request: by its bearer token, or without one by the client certificate.
 type authenticator struct {
-	hash   [sha256.Size]byte // SHA-256 of the token, so that a comparison takes constant time
-	logins loginLimiter
+	hash        [sha256.Size]byte // SHA-256 of the admin token, so that a comparison takes constant time
+	logins      *access.LoginThrottle
+	directory   directory
+	crossOrigin *http.CrossOriginProtection
 }
 
-func newAuthenticator(token string, clock func() time.Time) *authenticator {
-	return &authenticator{hash: sha256.Sum256([]byte(token)), logins: loginLimiter{clock: clock, byHost: map[string]*loginFailures{}}}
+// directory is the part of access.Directory that finds out who sends a request.
+type directory interface {
+	ByToken(ctx context.Context, token string) (access.Identity, error)
+	ByCertificate(ctx context.Context, commonName string) (access.Identity, error)
+	LoginFailed(user, door string)
 }
 
-// actor returns the actor of a request, or the reason to refuse it. The right token is accepted
+func newAuthenticator(config *Config) *authenticator {
+	return &authenticator{
+		hash: sha256.Sum256([]byte(config.Token)), logins: config.Logins,
+		directory: config.Access, crossOrigin: http.NewCrossOriginProtection(),
+	}
+}
+
+// refusal is why a request is refused.
+type refusal struct {
+	problem *api.Problem
+	wait    time.Duration // until the request may be sent again; 0: not known
+}
+
+func (r *refusal) write(w http.ResponseWriter) { writeProblem(w, r.asError(w)) }
+
+// asError sets the headers of the refusal, and returns its problem.
+func (r *refusal) asError(w http.ResponseWriter) *api.Problem {
+	if r.wait > 0 {
+		w.Header().Set("Retry-After", strconv.Itoa(int((r.wait+time.Second-1)/time.Second)))
+	}
+	return r.problem
+}
+
+// identity returns who sends a request, or the reason to refuse it. The right token is accepted
 // regardless of wrong tokens from the same address: a hostile client must not lock out others behind
 // the same address.
-func (a *authenticator) actor(r *http.Request) (string, *api.Problem) {
+func (a *authenticator) identity(r *http.Request) (none access.Identity, _ *refusal) {
+	if r.Header.Get("Authorization") == "" && r.TLS != nil && len(r.TLS.VerifiedChains) > 0 {
+		return a.certificateIdentity(r)
+	}
 	token, found := bearer(r)
 	if !found {
-		return "", unauthorized("the request has no token")
+		return none, unauthorized("the request has no token")
 	}
-	hash := sha256.Sum256([]byte(token))
-	if subtle.ConstantTimeCompare(hash[:], a.hash[:]) == 1 {
-		return admin, nil
+	return a.byToken(r, token)
+}
+
+// byToken returns whose token it is.
+func (a *authenticator) byToken(r *http.Request, token string) (none access.Identity, _ *refusal) {
+	if a.isAdminToken(token) {
+		return access.Admin(), nil
 	}
-	if a.logins.tooMany(r.RemoteAddr) {
-		return "", &api.Problem{
+	identity, err := a.directory.ByToken(r.Context(), token)
+	switch {
+	case err == nil:
+		return identity, nil
+	case rota.CodeOf(err) != rota.Denied:
+		return none, &refusal{problem: problemOf(err)}
+	}
+	return none, a.failed(loginName(token), r.RemoteAddr, err)
+}
+
+// isAdminToken reports whether a text is the admin token of this node.
+func (a *authenticator) isAdminToken(text string) bool {
+	hash := sha256.Sum256([]byte(text))
+	return subtle.ConstantTimeCompare(hash[:], a.hash[:]) == 1
+}
+
+// failed counts a failed login, and returns its refusal.
+func (a *authenticator) failed(user, address string, err error) *refusal {
+	a.directory.LoginFailed(user, "http from "+access.NetworkOf(address))
+	if failed := a.logins.Failed(user, address); failed.Wait > 0 {
+		return &refusal{wait: failed.Wait, problem: &api.Problem{
 			Title: "Too many requests", Status: http.StatusTooManyRequests, Code: codeTooMany,
 			Detail: "too many requests with a wrong token from this address", Hint: "wait one minute, then send the right token",
+		}}
+	}
+	refused := unauthorized("the token is wrong")
+	var e *rota.Error
+	if errors.As(err, &e) {
+		refused.problem.Detail = e.Reason
+		if e.Hint != "" {
+			refused.problem.Hint = e.Hint
 		}
 	}
-	return "", unauthorized("the token is wrong")
+	return refused
+}
+
+// loginName is the name under which a wrong token is counted: that of the token on the SQL port, or admin.
+func loginName(token string) string {
+	id, found := strings.CutPrefix(token, rota.TokenPrefix)
+	if !found {
+		return rota.AdminUser
+	}
+	id, _, _ = strings.Cut(id, "_")
+	return rota.TokenPrefix + id
+}
+
+// certificateIdentity returns the user of the client certificate. A browser sends its certificate with the requests of
+// every web page, so that those of foreign pages are refused.
+func (a *authenticator) certificateIdentity(r *http.Request) (none access.Identity, _ *refusal) {
+	name, verified := access.CommonName(r.TLS)
+	if !verified {
+		return none, unauthorized("the request has no token, and its connection has no client certificate with a common name")
+	}
+	identity, err := a.directory.ByCertificate(r.Context(), name)
+	switch {
+	case rota.CodeOf(err) == rota.Denied:
+		return none, unauthorized("the request has no token, and no user has the client certificate of its connection")
+	case err != nil:
+		return none, &refusal{problem: problemOf(err)}
+	}
+	if err := a.crossOrigin.Check(r); err != nil {
+		return none, &refusal{problem: &api.Problem{
+			Title: "Forbidden", Status: http.StatusForbidden, Code: string(rota.Denied),
+			Detail: "a web page of another origin sent the request with the client certificate of the browser", Hint: "send a token, or send the request from this server's own pages",
+		}}
+	}
+	return identity, nil
 }
 
 func bearer(r *http.Request) (token string, found bool) {
@@ -53,66 +146,20 @@ func bearer(r *http.Request) (token string, found bool) {
 	return strings.TrimSpace(token), found && strings.EqualFold(scheme, "Bearer")
 }
 
-func unauthorized(detail string) *api.Problem {
-	return &api.Problem{
+func unauthorized(detail string) *refusal {
+	return &refusal{problem: &api.Problem{
 		Title: "Not authorized", Status: http.StatusUnauthorized, Code: string(rota.Denied), Detail: detail,
 		Hint: "send the header Authorization: Bearer TOKEN; the admin token is in the file admin.token of the data directory",
-	}
+	}}
 }
 
-type actorKey struct{}
+type identityKey struct{}
 
-func withActor(r *http.Request, actor string) *http.Request {
-	return r.WithContext(context.WithValue(r.Context(), actorKey{}, actor))
+func withIdentity(r *http.Request, identity access.Identity) *http.Request {
+	return r.WithContext(context.WithValue(r.Context(), identityKey{}, identity))
 }
 
-func actorOf(r *http.Request) string {
-	actor, _ := r.Context().Value(actorKey{}).(string)
-	return actor
-}
-
-// loginLimiter limits wrong tokens per address.
-type loginLimiter struct {
-	clock  func() time.Time
-	mu     sync.Mutex
-	byHost map[string]*loginFailures
-}
-
-type loginFailures struct {
-	count int
-	since time.Time
-}
-
-const (
-	failedLoginsMax    = 10          // wrong tokens per address and period
-	failedLoginsPeriod = time.Minute // length of the period
-	failedHostsMax     = 10_000      // addresses remembered; at this number all are forgotten
-)
-
-// tooMany records a wrong token and reports whether the address exceeded its limit.
-func (g *loginLimiter) tooMany(address string) bool {
-	host, _, err := net.SplitHostPort(address)
-	if err != nil {
-		host = address
-	}
-	now := g.clock()
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if len(g.byHost) >= failedHostsMax {
-		clear(g.byHost)
-	}
-	failures := g.byHost[host]
-	if age := now.Sub(failingSince(failures)); failures == nil || age < 0 || age > failedLoginsPeriod {
-		failures = &loginFailures{since: now}
-		g.byHost[host] = failures
-	}
-	failures.count++
-	return failures.count > failedLoginsMax
-}
-
-func failingSince(g *loginFailures) time.Time {
-	if g == nil {
-		return time.Time{}
-	}
-	return g.since
+func identityOf(r *http.Request) access.Identity {
+	identity, _ := r.Context().Value(identityKey{}).(access.Identity)
+	return identity
 }

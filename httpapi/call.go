@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/access"
 	"github.com/rotajobs/rota/api"
 	"github.com/rotajobs/rota/api/problem"
 	"github.com/rotajobs/rota/definitions"
@@ -17,6 +18,9 @@ import (
 // call is one request being handled.
 type call struct {
 	*server
+	// Store is what the caller may see and do of the store of the server. Work that the server does on its own behalf,
+	// such as releasing the jobs of a claim that could not be delivered, uses server.Store.
+	Store *access.Guard
 	w     http.ResponseWriter
 	r     *http.Request
 	ctx   context.Context

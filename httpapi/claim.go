@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"context"
+	"slices"
 	"strconv"
 	"time"
 
@@ -52,6 +53,9 @@ func claimJobs(c *call, body *api.ClaimRequest) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
+	if err := c.Store.Authorize(c.ctx, claim); err != nil { // before the worker is listed
+		return reply{}, err
+	}
 	if err := c.assignClaimID(); err != nil {
 		return reply{}, err
 	}
@@ -64,6 +68,10 @@ func claimJobs(c *call, body *api.ClaimRequest) (reply, error) {
 		claimed, err := c.claim(&attempt, time.Until(deadline))
 		if err != nil {
 			return reply{}, err
+		}
+		if slices.ContainsFunc(claimed.Jobs, func(j *rota.Job) bool { return !slices.Contains(claim.Types, j.Type) }) {
+			return reply{}, problem.New(rota.Conflict, idempotencyHeader, "use a new key for each claim, and repeat a key only with the same request",
+				"was used for a claim of other types")
 		}
 		jobs, err := c.dropInvalid(claimed.Jobs)
 		if err != nil {
@@ -83,13 +91,13 @@ func claimJobs(c *call, body *api.ClaimRequest) (reply, error) {
 
 // assignClaimID sets the command id of the claims of a request. A repeated request gets the same id. A
 // key that is a UUIDv7 yields the id directly, so that the store need not record the key of every
-// claim.
+// claim. Two tokens of a user never have the same id, because one may be for fewer types than the other.
 func (c *call) assignClaimID() error {
 	id, err := rota.ParseID(c.key)
 	if err != nil || id[6]>>4 != 7 || id[8]>>6 != 2 || c.Clock().Sub(id.Time()).Abs() > rota.RequestKeep {
 		return c.bindKey()
 	}
-	c.commandID, c.keyBound = id.Derive([]byte("claim of "+c.actor)), true
+	c.commandID, c.keyBound = id.Derive([]byte("claim of "+c.actor+" "+c.Store.Identity().Token)), true
 	return nil
 }
 
@@ -117,7 +125,18 @@ func (c *call) claim(claim *rota.Claim, wait time.Duration) (*rota.Claimed, erro
 			return claimed, err
 		}
 	}
-	return c.longPoll.Wait(c.ctx, claim, wait)
+	if err := c.Store.Authorize(c.ctx, claim); err != nil {
+		return nil, err
+	}
+	claimed, err := c.longPoll.Wait(c.ctx, claim, wait)
+	if err != nil || len(claimed.Jobs) == 0 {
+		return claimed, err
+	}
+	if refusal := c.Store.Authorize(c.ctx, claim); refusal != nil { // the right ended while the claim waited
+		c.releaseJobs(claimed.Jobs)
+		return nil, refusal
+	}
+	return claimed, nil
 }
 
 // claimNow claims without waiting. It continues when the request ends meanwhile, because the claimed

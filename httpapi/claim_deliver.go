@@ -52,7 +52,7 @@ func (c *call) checkClaimed(job *rota.Job, types map[string]*rota.Type) error {
 	if !known {
 		ctx, done := c.detached()
 		defer done()
-		t, _ = c.Store.Type(ctx, job.Type)
+		t, _ = c.server.Store.Type(ctx, job.Type)
 		types[job.Type] = t
 	}
 	if t == nil {
@@ -69,7 +69,7 @@ func (c *call) checkClaimed(job *rota.Job, types map[string]*rota.Type) error {
 func (c *call) finishUndelivered(items []rota.FinishItem) error {
 	ctx, done := c.detached()
 	defer done()
-	_, err := rota.Do[*rota.Finished](ctx, c.Store, &rota.Finish{Meta: rota.NewMeta(""), Items: items})
+	_, err := rota.Do[*rota.Finished](ctx, c.server.Store, &rota.Finish{Meta: rota.NewMeta(""), Items: items})
 	return err
 }
 

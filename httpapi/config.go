@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/access"
 	"github.com/rotajobs/rota/action"
 	"github.com/rotajobs/rota/engine"
 	"github.com/rotajobs/rota/eventring"
@@ -34,8 +35,14 @@ type Config struct {
 	// Default: engine.DefaultCancelGrace.
 	CancelGrace time.Duration
 
-	Token string    // admin token; it grants every permission
-	Logs  LogReader // nil: runs have no logs
+	Token string // admin token; it grants every permission
+	// Access holds users, roles and tokens, and decides what they may do. Nil: a new one of the store. A client
+	// certificate that TLS has verified logs in the user that has its common name; a request with an Authorization header uses its token instead.
+	Access   *access.Directory
+	Logins   *access.LoginThrottle // counts wrong tokens, also those of other interfaces; nil: a new one
+	UserRate *access.RateLimiter   // limits the requests of each user; nil: no limit
+
+	Logs LogReader // nil: runs have no logs
 
 	// LogWriter stores the logs that remote workers send. Nil: the logs are discarded.
 	LogWriter LogWriter
@@ -54,6 +61,11 @@ type Config struct {
 	// holds the copy until it is sent. Nil: backups are refused.
 	Backup     func(ctx context.Context, path string, progress func(done, total int64)) error
 	ScratchDir string
+
+	// Audit is the chain of the audit; nil: that of Store. Auditor has the key of this node and its signed
+	// heads; nil: the node signs nothing.
+	Audit   rota.AuditChain
+	Auditor Auditor
 
 	Metrics   http.Handler             // nil: none
 	Ready     func() error             // reason why the server cannot accept work, see readyz; nil: always ready
@@ -106,13 +118,19 @@ func (c Config) withDefaults() Config {
 	if c.Clock == nil {
 		c.Clock = time.Now
 	}
+	if c.Access == nil && c.Store != nil {
+		c.Access = access.NewDirectory(c.Store, c.Clock)
+	}
+	if c.Logins == nil {
+		c.Logins = access.NewLoginThrottle(c.Clock)
+	}
 	if c.OnPolls == nil {
 		c.OnPolls = func(int) {}
 	}
 	c.Version = cmp.Or(c.Version, "devel")
 	c.CancelGrace = cmp.Or(c.CancelGrace, engine.DefaultCancelGrace)
-	if c.Console == nil && c.Store != nil {
-		c.Console = session.New(session.Config{Store: c.Store, Schemas: c.Schemas, Clock: c.Clock, Version: c.Version})
+	if c.Console == nil {
+		c.Console = session.New(session.Config{Schemas: c.Schemas, Clock: c.Clock, Version: c.Version})
 	}
 	c.ScratchDir = cmp.Or(c.ScratchDir, os.TempDir())
 	c.InFlightMax = cmp.Or(c.InFlightMax, 1024)

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/api"
 	"github.com/rotajobs/rota/definitions"
 )
@@ -11,7 +12,7 @@ func (a *server) definitionRoutes() {
 		description: "Types except the built-in ones, templates, schedules with their states, limits, and the webhooks for all events, " +
 			"as one consistent document that PUT accepts unchanged.",
 		query:    []param{{name: "secrets", form: formFlag, doc: "Include the secrets that sign webhook deliveries; default false."}},
-		response: api.Definitions{}, errors: []int{409},
+		response: api.Definitions{}, errors: []int{409}, need: rota.Admin,
 	}, getDefinitions)
 	route(a, operation{
 		method: "PUT", path: "/definitions", id: "put-definitions", tag: "Server", summary: "Import definitions",
@@ -24,7 +25,7 @@ func (a *server) definitionRoutes() {
 		},
 		example: `{"types": {"mail": {"max_retries": 5}}, "templates": {"digest": {"type": "mail", "default_params": {"to": "all"}}},
 			"schedules": {"digest": {"template": "digest", "cron": "0 7 * * *", "timezone": "Europe/Berlin"}}, "limits": {"types": {"mail": {"rate": "100/1m"}}}}`,
-		bulk: true, response: api.DefinitionsPut{}, errors: []int{409},
+		bulk: true, response: api.DefinitionsPut{}, errors: []int{409}, need: rota.Admin,
 	}, putDefinitions)
 }
 

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"context"
 	"time"
 
 	"github.com/rotajobs/rota"
@@ -38,6 +39,9 @@ func runDirect(c *call, body *api.DirectRequest) (answer reply, err error) {
 	if err := (&rota.Enqueue{Jobs: []rota.NewJob{job}}).Validate(); err != nil {
 		return reply{}, problem.Rename(err, "jobs[0]", "")
 	}
+	if err := c.Store.Authorize(c.ctx, &rota.Direct{Job: job}); err != nil {
+		return reply{}, err
+	}
 	if err := c.checkJob(&job); err != nil {
 		return reply{}, err
 	}
@@ -53,6 +57,9 @@ func runDirect(c *call, body *api.DirectRequest) (answer reply, err error) {
 	case err != nil:
 		return reply{}, problem.Rename(err, "job", "")
 	}
+	if ran, err = c.Store.Redact(c.ctx, ran); err != nil {
+		return reply{}, err
+	}
 	return ok(api.NewJob(ran))
 }
 
@@ -60,17 +67,23 @@ func runDirect(c *call, body *api.DirectRequest) (answer reply, err error) {
 // job instead.
 func (c *call) runOnce(job rota.NewJob, wait time.Duration) (*rota.Job, error) {
 	if c.replay {
-		if _, err := c.Store.Job(c.ctx, job.ID); rota.CodeOf(err) != rota.NotFound {
+		if _, err := c.server.Store.Job(c.ctx, job.ID); rota.CodeOf(err) != rota.NotFound {
 			return c.awaitEnd(job.ID)
 		}
 	}
-	ran, err := c.Engine.DirectAs(c.ctx, c.actor, job, wait)
+	ran, err := c.Engine.DirectAs(c.ctx, c.actor, c.allowDirect, job, wait)
 	if err != nil && c.replay && c.ctx.Err() == nil {
-		if _, missing := c.Store.Job(c.ctx, job.ID); missing == nil {
+		if _, missing := c.server.Store.Job(c.ctx, job.ID); missing == nil {
 			return c.awaitEnd(job.ID)
 		}
 	}
 	return ran, err
+}
+
+// allowDirect checks the right to a direct run again when its slot is free, and makes the command depend on the definition
+// that the right is for.
+func (c *call) allowDirect(ctx context.Context, start *rota.Direct) error {
+	return c.Store.Authorize(ctx, start)
 }
 
 // Bounds of the pause between two reads of a job that another server may run. The pause starts short,
@@ -85,7 +98,7 @@ const (
 func (c *call) awaitEnd(id rota.ID) (*rota.Job, error) {
 	seq := c.Events.Last()
 	for pause := jobCheckMin; ; pause = min(jobCheckMax, pause*3/2) {
-		job, err := c.Store.Job(c.ctx, id)
+		job, err := c.server.Store.Job(c.ctx, id)
 		if err != nil || job.Ended() {
 			return job, err
 		}

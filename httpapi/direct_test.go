@@ -74,6 +74,43 @@ func TestDirectRunWithoutFreeSlotIsBusy(t *testing.T) {
 	}
 }
 
+// TestDirectRunOfRevokedRightDoesNotStart revokes EXECUTE JOB while a direct run waits for its type.
+func TestDirectRunOfRevokedRightDoesNotStart(t *testing.T) {
+	s := newServer(t, withEngine(t))
+	s.post("templates", `{"name": "pause", "type": "noop"}`).is(201)
+	s.post("types/noop/pause", nil).is(200)
+	headers, _ := s.user("bob", rota.ScopeWrite)
+	right := &rota.GrantPrivileges{Meta: rota.NewMeta("admin"), To: []string{"bob"}, Privileges: []rota.Privilege{rota.ExecuteJob}, Job: "pause"}
+	s.applyAll(right)
+	got := make(chan answer)
+	go func() { got <- s.post("direct", `{"template": "pause", "wait": "60s"}`, headers...) }()
+	for len(read[api.List[api.Reservation]](s.get("reservations").is(200)).Items) == 0 { // until it has tried
+		waitMillisecond()
+	}
+	revoke := *right
+	revoke.Meta, revoke.Revoke = rota.NewMeta("admin"), true
+	s.applyAll(&revoke)
+	s.post("types/noop/resume", nil).is(200)
+	if a := receive(t, got); a.status != 403 && a.status != 404 && a.status != 422 {
+		t.Errorf("%d %s", a.status, a.text)
+	}
+	if got := s.all("jobs", 10); len(got) != 0 {
+		t.Errorf("there are %d jobs", len(got))
+	}
+}
+
+// TestDirectRunShowsExecutorNoResult runs a template whose history the caller may not see.
+func TestDirectRunShowsExecutorNoResult(t *testing.T) {
+	s := newServer(t, withEngine(t))
+	s.post("templates", `{"name": "broken", "type": "fail", "default_params": {"message": "salary 7"}}`).is(201)
+	headers, _ := s.user("bob", rota.ScopeWrite)
+	s.applyAll(&rota.GrantPrivileges{Meta: rota.NewMeta("admin"), To: []string{"bob"}, Privileges: []rota.Privilege{rota.ExecuteJob}, Job: "broken"})
+	a := s.post("direct", `{"template": "broken"}`, headers...).is(200)
+	if a.job().State != "failed" || strings.Contains(a.text, "salary") {
+		t.Error(a.text)
+	}
+}
+
 func TestDirectRunRepeatedWithKeyRunsOnce(t *testing.T) {
 	s := newServer(t, withEngine(t))
 	first := s.post("direct", `{"type": "noop"}`, "Idempotency-Key", "once").is(200)

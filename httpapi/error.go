@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/access"
 	"github.com/rotajobs/rota/api"
 	"github.com/rotajobs/rota/api/problem"
 	"github.com/rotajobs/rota/sql/session"
@@ -32,6 +33,9 @@ func problemOf(err error) *api.Problem {
 		return sqlProblem(statement)
 	}
 	p := problem.Of(err)
+	if access.Ended(err) {
+		p.Title, p.Status = "Not authorized", http.StatusUnauthorized
+	}
 	var busy resourceBusy
 	if p.Code == string(rota.Busy) && errors.As(err, &busy) {
 		p.Status = http.StatusConflict
@@ -67,6 +71,7 @@ var sqlKinds = map[string]sqlKind{
 	session.StateUnknown:      sqlKindOf(rota.NotFound),
 	session.StateDenied:       sqlKindOf(rota.Denied),
 	session.StateDuplicate:    sqlKindOf(rota.Conflict),
+	session.StateDependent:    sqlKindOf(rota.Conflict),
 	session.StateWrongState:   sqlKindOf(rota.Conflict),
 	session.StateConflict:     sqlKindOf(rota.Conflict),
 	session.StateBusy:         {problem.Kind{Status: http.StatusConflict, Title: "Busy"}, string(rota.Busy)},

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/access"
 	"github.com/rotajobs/rota/api"
 	"github.com/rotajobs/rota/api/problem"
 	"github.com/rotajobs/rota/eventring"
@@ -18,6 +19,9 @@ import (
 
 // streamHeartbeat is the interval of comments on an idle stream, which keep proxies from closing it.
 const streamHeartbeat = 15 * time.Second
+
+// streamCheck is the interval at which an idle stream checks that its user may still read it.
+const streamCheck = time.Second
 
 // Limits of what a stream keeps in memory while its client does not read.
 const (
@@ -89,6 +93,7 @@ func (f *eventFilter) match(e *rota.Event) bool {
 type eventStream struct {
 	c      *call
 	filter eventFilter
+	sees   *access.EventFilter
 	seq    uint64 // last event delivered
 	out    bytes.Buffer
 }
@@ -99,7 +104,10 @@ func streamEvents(c *call) (reply, error) {
 		return reply{}, err
 	}
 	defer c.Events.Follow()()
-	s := &eventStream{c: c, filter: f, seq: c.Events.Last()}
+	s := &eventStream{c: c, filter: f, sees: c.Store.Events(), seq: c.Events.Last()}
+	if err := s.sees.Valid(c.ctx); err != nil {
+		return reply{}, err
+	}
 	clearDeadlines(c.w)
 	h := c.w.Header()
 	h.Set("Content-Type", "text/event-stream")
@@ -131,8 +139,9 @@ func (s *eventStream) resume() {
 
 // run writes events until the client disconnects.
 func (s *eventStream) run() {
-	beat := time.NewTicker(streamHeartbeat)
+	beat, check := time.NewTicker(streamHeartbeat), time.NewTicker(streamCheck)
 	defer beat.Stop()
+	defer check.Stop()
 	for {
 		changed := s.c.Events.Changed()
 		more, open := s.writeNew()
@@ -147,6 +156,10 @@ func (s *eventStream) run() {
 		case <-beat.C:
 			s.out.WriteString(": still here\n")
 			s.writePosition()
+		case <-check.C:
+			if err := s.sees.Valid(s.c.ctx); access.Ended(err) {
+				return // the client gets the reason when it connects again
+			}
 		case <-s.c.ctx.Done():
 			return
 		}
@@ -168,7 +181,13 @@ func (s *eventStream) writeNew() (more, open bool) {
 		case e.Kind == eventring.Reset:
 			s.writeReset(e.Detail)
 		case s.filter.match(e):
-			s.writeEvent(e)
+			sees, err := s.sees.Sees(s.c.ctx, e)
+			if err != nil { // the right ended, or the store cannot be read: the client connects again
+				return false, false
+			}
+			if sees {
+				s.writeEvent(e)
+			}
 		}
 		if s.out.Len() >= eventFlushSize && !s.flush() {
 			return false, false

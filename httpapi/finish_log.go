@@ -37,7 +37,7 @@ func (c *call) workerLogs(runs []api.FinishRun) (map[int]workerLog, error) {
 		if runs[i].Log == "" {
 			continue
 		}
-		job, err := c.Store.Job(c.ctx, runs[i].JobID.ID)
+		job, err := c.server.Store.Job(c.ctx, runs[i].JobID.ID)
 		switch {
 		case rota.CodeOf(err) == rota.NotFound:
 		case err != nil:

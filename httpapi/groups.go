@@ -53,7 +53,9 @@ func createGroup(c *call, body *api.GroupRequest) (answer reply, err error) {
 	if err != nil {
 		return reply{}, problem.InBody(err)
 	}
-	group, err := c.Store.Group(c.ctx, result.Group.ID) // the reply of the command has no counts
+	// The reply of the command has no counts. The caller has created the group, so it may see it here, even with a token for
+	// one job, which shows no groups.
+	group, err := c.server.Store.Group(c.ctx, result.Group.ID)
 	if err != nil {
 		return reply{}, err
 	}
@@ -79,8 +81,11 @@ func cancelGroup(c *call, body *api.CancelRequest) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	group, err := c.Store.Group(c.ctx, c.id)
+	group, err := c.server.Store.Group(c.ctx, c.id)
 	if err != nil {
+		return reply{}, err
+	}
+	if group, err = c.Store.RedactGroup(c.ctx, group); err != nil {
 		return reply{}, err
 	}
 	return ok(api.GroupCancelled{Group: api.NewGroup(group), Cancelled: done.Cancelled, Stopping: done.Stopping, More: done.More})

@@ -254,7 +254,7 @@ func (s *server) declareMail() {
 func (s *server) dump() string {
 	s.Helper()
 	text := ""
-	for _, path := range []string{"jobs", "templates", "schedules", "types", "groups", "limits", "audit", "reservations"} {
+	for _, path := range []string{"jobs", "templates", "schedules", "types", "groups", "limits", "audit", "reservations", "users", "roles", "grants", "tokens"} {
 		text += s.get(path).is(200).text
 	}
 	return text

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"crypto/pbkdf2"
 	"crypto/sha256"
 	"encoding/hex"
 	"net/http"
@@ -21,12 +22,21 @@ func (c *call) readKey(body []byte) error {
 	if len(key) > rota.KeyMax || !utf8.ValidString(key) {
 		return problem.Malformed(idempotencyHeader, "must be UTF-8 text of at most %d bytes", rota.KeyMax)
 	}
-	c.key, c.hash = key, c.requestHash(body)
+	c.key = key
+	c.hash = c.requestHash(body)
 	return nil
 }
 
-// requestHash distinguishes requests with the same key.
+// secretIterations is the cost of the hash of a body that contains a password.
+const secretIterations = 4096
+
+// requestHash distinguishes requests with the same key. It is stored for a day. That of a password must not be easier to
+// guess than the password itself, so it takes as many iterations as the verifier of the password.
 func (c *call) requestHash(body []byte) string {
+	if c.op.secret {
+		slow, _ := pbkdf2.Key(sha256.New, string(body), []byte(c.key), secretIterations, sha256.Size) // it fails for impossible lengths only
+		body = slow
+	}
 	h := sha256.New()
 	for _, part := range [][]byte{[]byte(c.r.Method), []byte(c.r.URL.RequestURI()), body} {
 		h.Write(part)

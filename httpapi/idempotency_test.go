@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/api"
 )
 
 // writeRequest is one request that changes something.
@@ -73,6 +74,19 @@ func writeRequests() []writeRequest {
 		{"POST", "sql", `{"statement": "RECREATE JOB q SCHEDULE EVERY 2 HOURS AS CALL a()"}`, none, 200},
 		{"POST", "sql", `{"statement": "DROP JOB q1; CREATE JOB q1 SCHEDULE EVERY 3 HOURS AS CALL a()"}`, none, 200},
 		{"POST", "sql", `{"statement": "DROP JOB q"}`, none, 200},
+		{"POST", "users", `{"name": "bob", "password": "correct horse battery"}`, none, 201},
+		{"PATCH", "users/bob", `{"certificate": "bob.example"}`, none, 200},
+		{"PATCH", "users/bob", `{"password": "another horse battery", "certificate": null}`, none, 200},
+		{"POST", "roles", `{"name": "ops"}`, none, 201},
+		{"POST", "grants", `{"privileges": ["execute_job", "Alter Job"], "job": "t", "to": ["bob", "ops"]}`, none, 200},
+		{"POST", "grants", `{"role": "ops", "to": ["bob"]}`, none, 200},
+		{"DELETE", "grants?privilege=EXECUTE%20JOB,alter_job&job=t&from=bob", ``, none, 200},
+		{"DELETE", "grants?role=ops&from=bob", ``, none, 200},
+		{"DELETE", "tokens/{id}", ``, func(s *server) string {
+			return read[api.TokenCreated](s.post("tokens", `{"user": "bob", "scope": "read"}`).is(201)).ID
+		}, 200},
+		{"DELETE", "roles/ops", ``, none, 204},
+		{"DELETE", "users/bob", ``, none, 204},
 	}
 }
 

@@ -135,6 +135,11 @@ func scheduleVersion(c *call) (rota.ID, error) {
 	return versionOf(s, err, func(s *rota.Schedule) rota.ID { return s.Version })
 }
 
+func userVersion(c *call) (rota.ID, error) {
+	p, err := c.principal(rota.KindUser)
+	return versionOf(p, err, func(p *rota.Principal) rota.ID { return p.Version })
+}
+
 func limitsVersion(c *call) (rota.ID, error) {
 	t, err := c.Store.Throttle(c.ctx)
 	return versionOf(t, err, func(t *rota.Throttle) rota.ID { return t.Version })

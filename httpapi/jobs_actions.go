@@ -88,9 +88,17 @@ func editedJob(edited *rota.Edited, err error) (*rota.Job, error) {
 	return edited.Job, nil
 }
 
+// jobToChange returns the last attempt of a job that the caller may change, whether or not it may see its history.
+func (c *call) jobToChange(command rota.Command, id rota.ID) (*rota.Job, error) {
+	if err := c.Store.Authorize(c.ctx, command); err != nil {
+		return nil, err
+	}
+	return c.server.Store.LastAttempt(c.ctx, id)
+}
+
 // checkEdit checks new params of the last attempt against the schema of the type of the job.
 func (c *call) checkEdit(command *rota.Edit) error {
-	job, err := c.Store.LastAttempt(c.ctx, command.JobID)
+	job, err := c.jobToChange(command, command.JobID)
 	if err != nil {
 		return err
 	}
@@ -139,7 +147,7 @@ func (c *call) repeatJob(body *api.RepeatRequest, again bool) (reply, error) {
 // checkRepeat checks changed params, merged into those of the last attempt, against the schema of the
 // type.
 func (c *call) checkRepeat(command *rota.Redrive) error {
-	last, err := c.Store.LastAttempt(c.ctx, command.JobID)
+	last, err := c.jobToChange(command, command.JobID)
 	if err != nil {
 		return err
 	}

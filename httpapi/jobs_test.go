@@ -136,17 +136,24 @@ func (s *server) all(path string, limit int) (ids []string) {
 		ID   string `json:"id"`
 		Name string `json:"name"`
 	}
+	for _, item := range listAll[row](s, path, limit) {
+		ids = append(ids, item.ID+item.Name)
+	}
+	return ids
+}
+
+// listAll reads all pages of a list.
+func listAll[T any](s *server, path string, limit int) (items []T) {
+	s.Helper()
 	join := "?"
 	if strings.Contains(path, "?") {
 		join = "&"
 	}
 	for cursor := ""; ; {
-		page := read[api.List[row]](s.get(path + join + fmt.Sprintf("limit=%d", limit) + cursor).is(200))
-		for _, item := range page.Items {
-			ids = append(ids, item.ID+item.Name)
-		}
+		page := read[api.List[T]](s.get(path + join + fmt.Sprintf("limit=%d", limit) + cursor).is(200))
+		items = append(items, page.Items...)
 		if page.NextCursor == "" {
-			return ids
+			return items
 		}
 		if len(page.Items) > limit {
 			s.Fatalf("a page has %d items", len(page.Items))

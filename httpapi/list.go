@@ -109,6 +109,10 @@ const (
 	cursorTemplates    cursorKind = 'm'
 	cursorSchedules    cursorKind = 's'
 	cursorAudit        cursorKind = 'u'
+	cursorUsers        cursorKind = 'U'
+	cursorRoles        cursorKind = 'R'
+	cursorGrants       cursorKind = 'G'
+	cursorTokens       cursorKind = 'T'
 )
 
 // cursorBytes is the length of a position; names, which are missing here, have any length.

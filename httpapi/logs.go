@@ -117,7 +117,7 @@ func (c *call) followLog(job *rota.Job, log io.ReadSeekCloser, tail int) {
 	if log != nil {
 		_ = seekTail(log, tail)
 	}
-	wait, sent, text := logPollEvery, int64(0), int64(0)
+	wait, sent, text, checked := logPollEvery, int64(0), int64(0), time.Now()
 	for {
 		ended := job.Ended()                               // read the state before the log, so that no final output is missed
 		if ended && log != nil && sent == 0 && tail != 0 { // the log of a remote worker is stored after the end of its run
@@ -147,15 +147,27 @@ func (c *call) followLog(job *rota.Job, log io.ReadSeekCloser, tail int) {
 			if !c.pause(logChangeGap) {
 				abortResponse()
 			}
-			continue // a run that writes has not ended
+			if time.Since(checked) < streamCheck {
+				continue // a run that writes has not ended
+			}
 		case <-time.After(wait):
 		case <-c.ctx.Done():
 			abortResponse()
 		}
-		if next, err := c.jobWithLog(job.ID); err == nil {
+		checked = time.Now()
+		switch next, err := c.jobWithLog(job.ID); {
+		case err == nil:
 			job = next
+		case mayNotSee(err):
+			abortResponse()
 		}
 	}
+}
+
+// mayNotSee reports whether a read says that its caller may not see a job, or not any more.
+func mayNotSee(err error) bool {
+	code := rota.CodeOf(err)
+	return code == rota.Denied || code == rota.NotFound
 }
 
 // pause waits, and reports whether the request continues.

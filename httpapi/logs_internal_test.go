@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/access"
 )
 
 // gappedLog is a log whose bytes from a position to another are missing: a reader that arrives there gets a notice.
@@ -84,7 +85,7 @@ func TestTailOfLogWithGap(t *testing.T) {
 
 // runningJob is a store with one running job. It counts how often the job is read.
 type runningJob struct {
-	rota.Store
+	eventlessStore
 	reads atomic.Int32
 }
 
@@ -113,7 +114,7 @@ func TestFollowedLogThatSignalsIsReadRarely(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store, log, w := &runningJob{}, &signallingLog{changed: make(chan struct{}, 1)}, httptest.NewRecorder()
 		ctx, stop := context.WithCancel(t.Context())
-		c := &call{server: &server{Config: Config{Store: store}}, ctx: ctx, w: w}
+		c := &call{server: &server{Config: Config{Store: store}}, Store: access.NewDirectory(store, nil).Guard(access.Admin()), ctx: ctx, w: w}
 		ended := make(chan any)
 		go func() {
 			defer func() { ended <- recover() }() // the response is aborted

@@ -34,6 +34,7 @@ func openAPI(version string) huma.Config {
 				{Name: "Templates", Description: "Reusable job definitions: a type, default params, a policy."},
 				{Name: "Schedules", Description: "Times at which templates are run."},
 				{Name: "Limits", Description: "Limits on concurrency and start rate."},
+				{Name: "Access", Description: "Users, roles, privileges and tokens."},
 				{Name: "SQL", Description: "Statements that define and run jobs, and queries over the sys tables."},
 				{Name: "Server", Description: "Events, audit, statistics, definitions, backup and checks."},
 			},

@@ -35,6 +35,10 @@ type operation struct {
 	errors        []int                        // error statuses besides those of every route
 	version       func(*call) (rota.ID, error) // version of the resource in the path, which If-Match is compared with; nil: it has none
 
+	need rota.Privilege // privilege on all jobs that an act needs which is no command; empty: the Guard decides
+
+	public       bool         // it needs no token
+	secret       bool         // the body may contain a password
 	bulk         bool         // the body contains many items
 	bodyOptional bool         // the body is optional
 	class        requestClass // selects its semaphore
@@ -52,8 +56,9 @@ type param struct {
 	low, high int // allowed numbers
 }
 
-// writes reports whether the operation sends commands, and so accepts an Idempotency-Key.
-func (op *operation) writes() bool { return op.method != http.MethodGet }
+// writes reports whether the operation sends commands, and so accepts an Idempotency-Key. The key of a request belongs to
+// its user, which a public operation does not know.
+func (op *operation) writes() bool { return op.method != http.MethodGet && !op.public }
 
 // param returns a query parameter, nil if the operation has none of that name.
 func (op *operation) param(name string) *param {
@@ -123,6 +128,9 @@ func (op *operation) describe(r huma.Registry, body reflect.Type) *huma.Operatio
 		Method: op.method, Path: base + op.path, OperationID: op.id, Tags: []string{op.tag},
 		Summary: op.summary, Description: op.description, Responses: map[string]*huma.Response{},
 		Security: []map[string][]string{{"token": {}}},
+	}
+	if op.public {
+		entry.Security = []map[string][]string{{}}
 	}
 	for _, name := range pathParams(op.path) {
 		entry.Parameters = append(entry.Parameters, pathParam(name))
@@ -215,6 +223,10 @@ func pathParam(name string) *huma.Param {
 	p := &huma.Param{Name: name, In: "path", Required: true, Schema: &huma.Schema{Type: huma.TypeString}}
 	if name == "id" {
 		p.Schema.Format, p.Example, p.Description = "uuid", api.ExampleID, "Id."
+		return p
+	}
+	if name == "token_id" {
+		p.Example, p.Description = "k7m2p9qxw4ht", "Id of the token: its part between the underscores."
 		return p
 	}
 	p.Description = "Name. Write a / in a name as %2F."

@@ -144,3 +144,15 @@ func rateExceeded() *api.Problem {
 		Detail: "the request rate exceeds the limit of this server", Hint: "send fewer requests, or raise http_rate in the configuration",
 	}
 }
+
+// allowUser counts a request of a user. It answers the request if the user has sent too many.
+func (a *server) allowUser(w http.ResponseWriter, user string) bool {
+	wait, allowed := a.UserRate.Allow(user)
+	if !allowed {
+		(&refusal{wait: wait, problem: &api.Problem{
+			Title: "Too many requests", Status: http.StatusTooManyRequests, Code: codeTooMany,
+			Detail: "the requests of user " + user + " exceed the limit of this server", Hint: "send fewer requests, or raise user_rate in the configuration",
+		}}).write(w)
+	}
+	return allowed
+}

@@ -25,7 +25,8 @@ func route[B any](a *server, op operation, handle func(*call, *B) (reply, error)
 	a.doc.OpenAPI().AddOperation(entry)
 	a.doc.Adapter().Handle(entry, func(ctx huma.Context) {
 		r, w := humago.Unwrap(ctx)
-		c := &call{server: a, w: w, r: r, ctx: r.Context(), op: &op, actor: actorOf(r)}
+		identity := identityOf(r)
+		c := &call{server: a, Store: a.Access.Guard(identity), w: w, r: r, ctx: r.Context(), op: &op, actor: identity.User}
 		slots := a.semaphores[op.class]
 		if !slots.tryAcquire() && !(op.class.waitsBriefly() && slots.acquire(r.Context(), briefWait) == nil) {
 			writeProblem(w, problemOf(op.class.refusal()))
@@ -39,6 +40,11 @@ func route[B any](a *server, op operation, handle func(*call, *B) (reply, error)
 
 // serve parses the request and calls the handler.
 func serve[B any](c *call, handle func(*call, *B) (reply, error)) (reply, error) {
+	if c.op.need != "" {
+		if err := c.Store.Require(c.ctx, c.op.need); err != nil {
+			return reply{}, err
+		}
+	}
 	if err := c.readQuery(); err != nil {
 		return reply{}, err
 	}

@@ -179,10 +179,12 @@ func TestOpenAPIListsEveryRoute(t *testing.T) {
 	}
 	for _, want := range strings.Fields(`POST/jobs GET/jobs POST/jobs/batch GET/jobs/{id} PATCH/jobs/{id} POST/jobs/{id}/cancel POST/jobs/{id}/move POST/jobs/{id}/retry POST/jobs/{id}/run-now POST/jobs/{id}/run-again
 		GET/jobs/{id}/explain GET/jobs/{id}/log POST/jobs/cancel POST/jobs/retry GET/queue GET/executions GET/executions/{id} POST/groups GET/groups GET/groups/{id}
-		POST/groups/{id}/cancel POST/direct GET/reservations GET/dead POST/dead/retry GET/limits PUT/limits GET/stats GET/audit GET/events GET/backup GET/verify
+		POST/groups/{id}/cancel POST/direct GET/reservations GET/dead POST/dead/retry GET/limits PUT/limits GET/stats GET/audit GET/audit/verify GET/audit/export GET/events GET/backup GET/verify
 		GET/types GET/types/{name} PUT/types/{name} POST/types/{name}/pause POST/types/{name}/resume POST/templates GET/templates GET/templates/{name} PATCH/templates/{name}
 		POST/templates/{name}/archive POST/templates/{name}/unarchive POST/schedules GET/schedules GET/schedules/{name} PATCH/schedules/{name} DELETE/schedules/{name}
 		GET/webhooks PUT/webhooks POST/webhooks/test POST/claim POST/extend POST/finish GET/definitions PUT/definitions POST/sql
+		GET/users POST/users GET/users/{name} PATCH/users/{name} DELETE/users/{name} GET/roles POST/roles GET/roles/{name} DELETE/roles/{name}
+		GET/grants POST/grants DELETE/grants GET/tokens POST/tokens GET/tokens/{token_id} DELETE/tokens/{token_id} GET/me POST/login POST/logout
 		POST/schedules/{name}/trigger POST/schedules/{name}/pause POST/schedules/{name}/resume POST/schedules/{name}/backfill GET/schedules/{name}/upcoming`) {
 		method, path, _ := strings.Cut(want, "/")
 		if _, there := document.Paths["/api/v1/"+path][strings.ToLower(method)]; !there {

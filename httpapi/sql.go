@@ -16,7 +16,7 @@ import (
 
 func (a *server) sqlRoutes() {
 	route(a, operation{
-		method: "POST", path: "/sql", id: "run-sql", tag: "SQL", summary: "Run SQL",
+		method: "POST", path: "/sql", id: "run-sql", tag: "SQL", summary: "Run SQL", secret: true,
 		description: "Several statements run as one transaction. A transaction that BEGIN opens and the request does not commit is rolled back. " +
 			"An error has its SQLSTATE and its position in the text. " +
 			"With an Idempotency-Key, writes take effect once; queries run each time.",
@@ -72,7 +72,7 @@ var errReplay = errors.New("the statements were sent before")
 func (c *call) runStatements(text string, args []any) ([]*session.Answer, error) {
 	var refusal error
 	c.commandCount = 0
-	s := c.Console.RequestSession(c.meta)
+	s := c.Console.RequestSession(c.Store, c.actor, c.meta)
 	s.BeforeSend(func() error {
 		before := c.replay
 		if refusal = c.bindKey(); refusal == nil && c.replay && !before {

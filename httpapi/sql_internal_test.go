@@ -51,7 +51,7 @@ func TestSQLKindsCoverEveryState(t *testing.T) {
 func TestSQLStateToHTTPStatus(t *testing.T) {
 	for state, want := range map[string]int{
 		"42601": 422, "42P01": 422, "22023": 422, "0A000": 422, "54000": 422, "25P02": 422, "25001": 422, "08P01": 422, "42883": 422,
-		"42704": 404, "42710": 409, "55000": 409, "40001": 409, "55P03": 409, "42501": 403, "57014": 408, "57P03": 503, "XX000": 500,
+		"42704": 404, "42710": 409, "2BP01": 409, "55000": 409, "40001": 409, "55P03": 409, "42501": 403, "57014": 408, "57P03": 503, "XX000": 500,
 		"99999": 500, "": 500,
 	} {
 		p := problemOf(&session.Error{State: state, Message: "the password is hunter2", Line: 1, Position: 2, Column: 2})

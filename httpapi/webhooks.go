@@ -28,7 +28,7 @@ func (a *server) webhookRoutes() {
 	route(a, operation{
 		method: "POST", path: "/webhooks/test", id: "test-webhook", tag: "Webhooks", summary: "Test a webhook",
 		description: "Sends one signed request with the event " + eventTest + " and returns the result. It is not retried.",
-		example:     `{"url": "https://example.com/hooks/rota", "secret": "a text that nobody guesses"}`, response: api.WebhookTested{},
+		example:     `{"url": "https://example.com/hooks/rota", "secret": "a text that nobody guesses"}`, response: api.WebhookTested{}, need: rota.Admin,
 	}, testWebhook)
 }
 

@@ -47,9 +47,17 @@ func loopback(addr net.Addr) bool {
 	return ok && tcp.IP.IsLoopback()
 }
 
+// addressFile is the content of the address file.
+type addressFile struct {
+	HTTP     string `json:"http"`
+	SQL      string `json:"sql,omitempty"`
+	HTTPS    bool   `json:"https,omitempty"`     // the API uses TLS
+	HTTPCert string `json:"http_cert,omitempty"` // file of its certificate, for clients that can read the data directory
+}
+
 // writeAddr writes the addresses of the server to a file, in which the command line
 // finds them.
-func writeAddr(path string, addresses map[string]string) error {
+func writeAddr(path string, addresses addressFile) error {
 	text, err := json.Marshal(addresses)
 	if err != nil {
 		return err

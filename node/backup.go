@@ -138,6 +138,7 @@ func (n *Node) backupFiles() ([]backupFile, *sqlite.Contents, error) {
 		Included: []sqlite.Content{kindLogs: {What: "run logs"}},
 		LeftOut: []sqlite.LeftOut{
 			{What: tokenName + " and " + verifierName, Why: "a restored directory keeps its own token, or the server creates one"},
+			{What: auditKeyName + " and " + auditHeadName, Why: "the key belongs to one node, and a head is newer than the backup"},
 			{What: "configuration, certificates and environment variables", Why: "they are not in the data directory"},
 		},
 	}
@@ -145,7 +146,7 @@ func (n *Node) backupFiles() ([]backupFile, *sqlite.Contents, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	known := []string{lockName, addrName, tokenName, verifierName, logsName, scratchName}
+	known := []string{lockName, addrName, tokenName, verifierName, auditKeyName, auditHeadName, logsName, scratchName}
 	if file := n.storeFile(); file != "" {
 		known = append(known, databaseNames(n.config.Data, file)...)
 	}

@@ -15,13 +15,14 @@ import (
 
 // Defaults of a Config, other than those of the engine.
 const (
-	DefaultData      = "rota-data"
-	DefaultHTTP      = "127.0.0.1:7420"
-	DefaultSQL       = "127.0.0.1:7432"
-	DefaultSQLTLS    = "allow"
-	DefaultLogFormat = "text"
-	DefaultLogMax    = runlog.DefaultMax
-	DefaultLogKeep   = runlog.DefaultKeep
+	DefaultData       = "rota-data"
+	DefaultHTTP       = "127.0.0.1:7420"
+	DefaultSQL        = "127.0.0.1:7432"
+	DefaultSQLTLS     = allow
+	DefaultClientCert = allow
+	DefaultLogFormat  = "text"
+	DefaultLogMax     = runlog.DefaultMax
+	DefaultLogKeep    = runlog.DefaultKeep
 
 	DefaultWebhookWorkers = 16
 	DefaultTraceSample    = 1.0
@@ -35,12 +36,21 @@ type Config struct {
 	Store        string // URL of the store; default sqlite:DATA/rota.db
 	HTTP         string // address of the API; port 0: any free port
 	SQL          string // address of the SQL port; none: no SQL port
-	SQLCert      string // certificate file of the SQL port; empty: no encryption
-	SQLKey       string // file of the private key of SQLCert
-	SQLTLS       string // allow: TLS for clients that request it; require: refuse all others
 	sqlDefaulted bool   // SQL was not configured
-	Workers      int    // jobs that run at the same time
-	Name         string // name of this worker, the same at every start
+
+	HTTPCert       string // certificate file of the API; empty: no TLS
+	HTTPKey        string // file of the private key of HTTPCert
+	HTTPClientCA   string // file with the authorities of client certificates; empty: clients are not asked for one
+	HTTPClientCert string // allow: clients may have a certificate; require: they must
+	SQLCert        string // certificate file of the SQL port; empty: no encryption
+	SQLKey         string // file of the private key of SQLCert
+	SQLTLS         string // allow: TLS for clients that request it; require: refuse all others
+	SQLClientCA    string // as HTTPClientCA
+	SQLClientCert  string // as HTTPClientCert
+	Insecure       bool   // allow ports without TLS that other machines can reach
+
+	Workers int    // jobs that run at the same time
+	Name    string // name of this worker, the same at every start
 
 	Lease         time.Duration
 	CancelGrace   time.Duration // how long a handler may take to stop
@@ -54,6 +64,7 @@ type Config struct {
 	Retention  *rota.Retention // nil: rota.DefaultRetention
 	PruneEvery time.Duration
 	HTTPRate   rota.Rate // limit of requests of all clients; zero: no limit
+	UserRate   rota.Rate // limit of requests and statements of each user; zero: no limit
 	HTTPHosts  string    // host names of the API, separated by commas; empty: checked on loopback addresses only
 
 	HTTPAllow      string // private addresses that http jobs and webhooks may use, see action.ParseAllow
@@ -100,6 +111,8 @@ func (c Config) withDefaults() Config {
 	c.sqlDefaulted = c.sqlDefaulted || c.SQL == ""
 	c.SQL = cmp.Or(c.SQL, DefaultSQL)
 	c.SQLTLS = cmp.Or(c.SQLTLS, DefaultSQLTLS)
+	c.HTTPClientCert = cmp.Or(c.HTTPClientCert, DefaultClientCert)
+	c.SQLClientCert = cmp.Or(c.SQLClientCert, DefaultClientCert)
 	c.Workers = cmp.Or(c.Workers, engine.DefaultWorkers)
 	c.Name = cmp.Or(c.Name, engine.DefaultName)
 	c.Lease = cmp.Or(c.Lease, rota.DefaultLease)

@@ -45,7 +45,7 @@ func TestDefaults(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c.Data != "rota-data" || c.Store != "sqlite:rota-data/rota.db" || c.HTTP != "127.0.0.1:7420" || c.Workers != 16 ||
+	if c.Data != "rota-data" || c.Store != "sqlite:rota-data/rota.db" || c.HTTP != "127.0.0.1:7420" || c.SQL != "127.0.0.1:7432" || c.Workers != 16 ||
 		c.Lease != 30*time.Second || c.LogMax != 10<<20 || c.LogKeep != 30*day || *c.Retention != rota.DefaultRetention {
 		t.Errorf("%+v", c)
 	}
@@ -83,7 +83,8 @@ func TestFlagsOverrideVariablesOverrideFile(t *testing.T) {
 // a value other than its default, and checks that Config has that value.
 func TestEverySettingIsReadFromFileVariableAndFlag(t *testing.T) {
 	others := map[string]string{
-		"data": "/srv/rota", "store": "sqlite:other.db", "http": "[::1]:80", "sql": ":0", "sql_cert": "a.crt", "sql_key": "a.key", "sql_tls": "require", "workers": "3", "name": "w-1@host",
+		"data": "/srv/rota", "store": "sqlite:other.db", "http": "[::1]:80", "sql": ":0", "sql_cert": "a.crt", "sql_key": "a.key", "sql_tls": "require", "insecure": "true", "user_rate": "100/1s",
+		"http_cert": "b.crt", "http_key": "b.key", "http_client_ca": "ca.crt", "http_client_cert": "require", "sql_client_ca": "ca.crt", "sql_client_cert": "require", "workers": "3", "name": "w-1@host",
 		"lease": "1m", "cancel_grace": "5s", "shutdown_grace": "2m", "log_level": "debug", "log_format": "json",
 		"log_max": "1MiB", "log_keep": "7d", "prune_every": "10m", "http_rate": "5000/1s",
 		"memory_limit": "1GiB", "http_hosts": "rota.example.org, rota", "http_allow": "10.0.0.0/8, intranet.example.org", "webhook_workers": "4", "environment": "staging",

@@ -69,7 +69,7 @@ func (m fixedMembership) Members(context.Context) ([]rota.Member, error) { retur
 func TestNodesOfConsoleAreAllLiveNodes(t *testing.T) {
 	since := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	names := func(n *testNode) (list []string) {
-		answers, err := n.console.Session("admin").Answers(t.Context(), "SELECT node_name, state, is_leader, workers, running, version, started_at_ts FROM sys.nodes ORDER BY node_name")
+		answers, err := n.console.Session(n.store, "admin").Answers(t.Context(), "SELECT node_name, state, is_leader, workers, running, version, started_at_ts FROM sys.nodes ORDER BY node_name")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -179,7 +179,7 @@ func TestScratchDirectoryIsEmptiedAtStart(t *testing.T) {
 func TestAddressFileIsReplacedAtomically(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "rota.addr")
 	for _, address := range []string{"127.0.0.1:1", "127.0.0.1:2"} {
-		if err := writeAddr(path, map[string]string{"http": address}); err != nil {
+		if err := writeAddr(path, addressFile{HTTP: address}); err != nil {
 			t.Fatal(err)
 		}
 		text, err := os.ReadFile(path)

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/rotajobs/rota/access"
 	"github.com/rotajobs/rota/httpapi"
 )
 
@@ -22,12 +23,16 @@ const (
 
 // openHTTP creates the API and its server.
 func (n *Node) openHTTP() error {
+	n.logins = access.NewLoginThrottle(n.clock)
+	if n.config.UserRate.Count > 0 {
+		n.userRate = access.NewRateLimiter(n.config.UserRate, n.clock)
+	}
 	config := httpapi.Config{
-		Store: n.store, Engine: n.engine, Events: n.events, Schemas: n.schemas, Console: n.console,
+		Store: n.store, Access: n.access, Engine: n.engine, Events: n.events, Schemas: n.schemas, Console: n.console,
 		Token: n.token, Logs: n.logs, LogWriter: n.logs, Backup: n.backupOrNone(), ScratchDir: n.scratch,
 		Metrics: n.metrics.handler(n.logger), Ready: n.readiness, Version: n.config.Version,
 		Logger: n.logger, Clock: n.clock, Addresses: n.Addresses, Rate: n.config.HTTPRate, Webhooks: n.sender,
-		OnPolls: n.metrics.setPolls, CancelGrace: n.config.CancelGrace,
+		Auditor: n.audit, OnPolls: n.metrics.setPolls, CancelGrace: n.config.CancelGrace, Logins: n.logins, UserRate: n.userRate,
 	}
 	if n.traces != nil {
 		config.OnEnqueue = n.traces.Enqueuing
@@ -39,7 +44,7 @@ func (n *Node) openHTTP() error {
 	base, cancelRequests := context.WithCancel(context.Background())
 	n.cancelRequests = cancelRequests
 	checked := checkHost(n.gate(api), parseHosts(n.config.HTTPHosts))
-	n.server = newHTTPServer(base, n.metrics.instrument(checked), n.logger)
+	n.server = newHTTPServer(base, n.metrics.instrument(checked), n.httpTLS, n.logger)
 	return nil
 }
 

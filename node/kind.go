@@ -141,6 +141,16 @@ func levelKind(to *slog.Level) kind {
 	}, func(l slog.Level) string { return strings.ToLower(l.String()) }, func(slog.Level) error { return nil }}
 }
 
+// boolKind is the kind of a switch.
+func boolKind(to *bool) kind {
+	return kindOf[bool]{to, "true|false", func(text string) (bool, error) {
+		if text != "true" && text != "false" {
+			return false, fmt.Errorf("unknown value %s", quoted(text))
+		}
+		return text == "true", nil
+	}, strconv.FormatBool, func(bool) error { return nil }}
+}
+
 // rateKind is the kind of a rate limit; none: no limit.
 func rateKind(to *rota.Rate) kind {
 	return kindOf[rota.Rate]{to, "RATE", parseRate, formatRate, checkRate}

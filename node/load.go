@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/rotajobs/rota"
@@ -113,13 +114,16 @@ func unreadable(path string, err error) error {
 	}
 }
 
+// clientVariables are the variables of clients, without ROTA_.
+var clientVariables = []string{"URL", "TOKEN", "CA", "CLIENT_CERT", "CLIENT_KEY"}
+
 // MisspelledVariables returns the environment variables that look like misspelled
 // settings. They have no effect, so the caller warns about them.
 func MisspelledVariables(environ []string) (names []string) {
 	for _, entry := range environ {
 		name, _, _ := strings.Cut(entry, "=")
 		rest, ours := strings.CutPrefix(name, "ROTA_")
-		if !ours || rest == "URL" || rest == "TOKEN" || name == adminTokenVariable {
+		if !ours || slices.Contains(clientVariables, rest) || name == adminTokenVariable {
 			continue
 		}
 		if meant := suggest.Nearest(name, variables()); meant != "" && meant != name {

@@ -2,6 +2,7 @@ package node
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"log/slog"
 	"net"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/access"
 	"github.com/rotajobs/rota/action"
 	"github.com/rotajobs/rota/engine"
 	"github.com/rotajobs/rota/eventring"
@@ -30,6 +32,7 @@ type Node struct {
 
 	scratch        string // directory of temporary files
 	token          string
+	audit          *auditor
 	backend        backend
 	monitor        *storeMonitor
 	store          rota.Store // coalescing store that all parts use
@@ -38,11 +41,16 @@ type Node struct {
 	metrics        *metricSet
 	logs           runLogs
 	schemas        *payload.SchemaCache // compiled schemas of the types, for HTTP and SQL
+	access         *access.Directory
 	console        *session.Console
 	engine         *engine.Engine
 	deliveryEngine *engine.Engine      // delivers webhooks
 	sender         *action.Sender      // sends requests to webhooks
 	traces         *telemetry.Provider // nil: no traces are sent
+	httpTLS        *tls.Config         // nil: the API has no TLS
+	sqlTLS         *tls.Config         // nil: the SQL port has no TLS
+	logins         *access.LoginThrottle
+	userRate       *access.RateLimiter // nil: no limit
 	listener       net.Listener
 	server         *http.Server
 	port           *pgwire.Server     // SQL port
@@ -78,18 +86,22 @@ func (n *Node) Run(ctx context.Context) error {
 	incarnation, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	jobs := startTask(func() error { return n.runEngines(incarnation) })
-	web := startTask(func() error { return n.server.Serve(n.listener) })
+	web := startTask(func() error { return serveHTTP(n.server, n.listener) })
 	sqlContext, stopSQL := context.WithCancel(context.Background())
 	defer stopSQL()
 	port := startTask(func() error { return n.serveSQL(sqlContext) })
 	var maintenance sync.WaitGroup
+	maintenance.Go(func() { n.audit.run(incarnation) })
 	if n.offset != nil {
 		maintenance.Go(func() { n.offset.run(incarnation) })
 	}
+	accessContext, stopAccess := context.WithCancel(context.Background())
+	maintenance.Go(func() { recordAccess(accessContext, n.access, n.logger) })
 	err := n.waitForEnd(ctx, jobs, web, port)
 	n.stop(cancel, jobs, web)
 	stopSQL()
 	<-port.done
+	stopAccess()
 	maintenance.Wait()
 	err = errors.Join(err, jobs.result(), n.Close())
 	n.logger.Info("stopped")
@@ -122,7 +134,7 @@ func (n *Node) waitForEnd(ctx context.Context, jobs, web, port *task) error {
 		return nil
 	}
 	close(n.serving) // before the address file: a client that reads it is answered
-	if err := writeAddr(n.path(addrName), n.Addresses()); err != nil {
+	if err := writeAddr(n.path(addrName), n.address()); err != nil {
 		return err
 	}
 	close(n.ready)

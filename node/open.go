@@ -23,7 +23,7 @@ func Open(ctx context.Context, config Config) (*Node, error) {
 		return nil, err
 	}
 	n := &Node{config: config, logger: config.Logger, serving: make(chan struct{}), ready: make(chan struct{}), cut: make(chan struct{})}
-	for _, step := range []func() error{n.openData, n.openStore, n.listen, n.openTraces, n.openEngine, n.openConsole, n.openHTTP, n.openSQL} {
+	for _, step := range []func() error{n.openTLS, n.openData, n.openStore, n.openAudit, n.openAccess, n.listen, n.openTraces, n.openEngine, n.openConsole, n.openHTTP, n.openSQL} {
 		err := ctx.Err()
 		if err == nil {
 			err = step()
@@ -34,6 +34,23 @@ func Open(ctx context.Context, config Config) (*Node, error) {
 		}
 	}
 	return n, nil
+}
+
+// openTLS reads the files of TLS, and refuses ports that need TLS and have none, before anything is changed.
+func (n *Node) openTLS() (err error) {
+	if n.httpTLS, err = n.config.httpFiles().open(n.logger); err != nil {
+		return err
+	}
+	if n.sqlTLS, err = n.config.sqlFiles().open(n.logger); err != nil {
+		return err
+	}
+	if n.sqlTLS == nil && n.config.SQLTLS == require {
+		return n.config.sqlFiles().invalid("_tls", "is require, but no certificate is configured", nil)
+	}
+	if err := n.config.httpExposure().checkText(n.config.HTTP); err != nil || n.config.SQL == noPort {
+		return err
+	}
+	return n.config.sqlExposure().checkText(n.config.SQL)
 }
 
 // openData locks the data directory. From then on no other process uses it.
@@ -94,9 +111,10 @@ func (n *Node) listen() error {
 	}
 	n.onClose(func() error { _ = listener.Close(); return nil }) // a server that was started has closed it already
 	n.listener = listener
-	if !loopback(listener.Addr()) {
-		n.logger.Warn("other machines can reach the API, and nothing encrypts its requests, which contain the token; "+
-			"put a proxy with TLS in front of it, or listen on 127.0.0.1", "address", listener.Addr().String())
+	exposed := n.config.httpExposure()
+	exposed.warn(listener.Addr(), n.logger)
+	if err := exposed.check(listener.Addr()); err != nil { // the name of a host may have got another address
+		return err
 	}
 	return n.listenSQL()
 }
@@ -111,7 +129,7 @@ func (n *Node) openEngine() error {
 	guard := &action.Guard{Allow: allow}
 	action.Register(reg, action.Config{
 		Guard: guard, Version: n.config.Version, Clock: n.clock,
-		Targets: n.config.Targets, Data: n.config.Data, Store: n.storeFile(),
+		Targets: n.config.Targets, Data: n.config.Data, Store: n.storeFile(), Access: n.access,
 	})
 	if n.config.Register != nil {
 		n.config.Register(reg)
@@ -121,7 +139,7 @@ func (n *Node) openEngine() error {
 	}
 	n.logs = n.openLogs()
 	client := rota.New(n.store, rota.WithActor(rota.SystemActor), rota.WithChecker(payload.NewChecker()))
-	n.client = rota.New(n.store, rota.WithActor(admin))
+	n.client = rota.New(n.store, rota.WithActor(rota.AdminUser))
 	reg.Introduce(n.client)
 	reporter, err := n.openReporter()
 	if err != nil {
@@ -132,6 +150,7 @@ func (n *Node) openEngine() error {
 		CancelGrace: n.config.CancelGrace, ShutdownGrace: n.config.ShutdownGrace,
 		Retention: n.config.Retention, PruneEvery: n.config.PruneEvery,
 		Logger: n.logger, Logs: n.logs, Clock: n.clock, Events: n.events, Reporter: reporter, Membership: n.backend.membership,
+		SignAnchor: n.audit.signAnchor,
 	})
 	n.openDeliveryEngine(client, guard)
 	n.metrics.registry.MustRegister(&gauges{
@@ -152,6 +171,23 @@ func (n *Node) Addresses() map[string]string {
 		addresses["sql"] = n.sqlListener.Addr().String()
 	}
 	return addresses
+}
+
+// address is the content of the address file.
+func (n *Node) address() addressFile {
+	a := addressFile{HTTP: n.listener.Addr().String(), SQL: n.Addresses()["sql"]}
+	if n.httpTLS != nil {
+		a.HTTPS, a.HTTPCert = true, absolutePath(n.config.HTTPCert)
+	}
+	return a
+}
+
+// Scheme is the scheme of the URLs of the API: http or https.
+func (n *Node) Scheme() string {
+	if n.httpTLS != nil {
+		return "https"
+	}
+	return "http"
 }
 
 // TokenFile is the file that holds the token of the API.

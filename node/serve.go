@@ -3,6 +3,7 @@ package node
 import (
 	"cmp"
 	"context"
+	"crypto/tls"
 	"errors"
 	"log/slog"
 	"net"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/access"
 	"github.com/rotajobs/rota/engine"
 	"github.com/rotajobs/rota/eventring"
 	"github.com/rotajobs/rota/httpapi"
@@ -24,6 +26,13 @@ type ServeConfig struct {
 	// Hosts are names of this server besides localhost, for a proxy on the same machine. Requests
 	// with another Host are refused with 421, without Hosts only on connections to a loopback address.
 	Hosts []string
+
+	// Cert and Key are PEM files: a certificate with its chain, and its key. They are read again when they change. Empty: no
+	// TLS. ClientCA is a file with the authorities of client certificates, which log in the users that have their common names; RequireClientCert
+	// refuses clients without one.
+	Cert, Key, ClientCA string
+	RequireClientCert   bool
+	Insecure            bool // allow an address that other machines can reach without TLS
 
 	// OnReady is called with the address when the API accepts requests. Nil: no callback.
 	OnReady func(address string)
@@ -53,6 +62,12 @@ func Serve(ctx context.Context, client *rota.Client, e *engine.Engine, config Se
 	if s.config.Hosts, err = cleanHosts(config.Hosts); err != nil {
 		return rota.Invalidf("ServeConfig.Hosts", "%v; write names without a port, such as rota.example.org", err)
 	}
+	if s.tls, err = s.files().open(s.logger); err != nil {
+		return err
+	}
+	if err := s.exposure().checkText(cmp.Or(config.HTTP, DefaultHTTP)); err != nil {
+		return err
+	}
 	if err := openData(s.config.Data, s.logger); err != nil {
 		return err
 	}
@@ -68,6 +83,18 @@ func Serve(ctx context.Context, client *rota.Client, e *engine.Engine, config Se
 type apiServer struct {
 	config ServeConfig
 	logger *slog.Logger
+	tls    *tls.Config // nil: no TLS
+}
+
+func (s *apiServer) files() tlsFiles {
+	c := Config{HTTPCert: s.config.Cert, HTTPKey: s.config.Key, HTTPClientCA: s.config.ClientCA}
+	files := c.httpFiles()
+	files.require = s.config.RequireClientCert
+	return files
+}
+
+func (s *apiServer) exposure() exposure {
+	return exposure{port: "http", tls: s.config.Cert != "", insecure: s.config.Insecure}
 }
 
 func (s *apiServer) path(name string) string { return filepath.Join(s.config.Data, name) }
@@ -86,6 +113,10 @@ func (s *apiServer) run(ctx context.Context, client *rota.Client, e *engine.Engi
 		return err
 	}
 	defer listener.Close()
+	if err := s.exposure().check(listener.Addr()); err != nil {
+		return err
+	}
+	s.exposure().warn(listener.Addr(), s.logger)
 	addresses := map[string]string{"http": listener.Addr().String()}
 	api := s.config.API
 	api.Store, api.Engine, api.Token = client.Store(), e, token
@@ -95,15 +126,24 @@ func (s *apiServer) run(ctx context.Context, client *rota.Client, e *engine.Engi
 		defer events.Close()
 		api.Events = events
 	}
+	api.Access = access.NewDirectory(api.Store, api.Clock)
+	defer api.Access.Close()
 	handler, err := httpapi.New(api)
 	if err != nil {
 		return err
 	}
+	recording, stopRecording := context.WithCancel(context.Background())
+	record := startTask(func() error { recordAccess(recording, api.Access, s.logger); return nil })
+	defer func() { stopRecording(); <-record.done }()
 	requests, cancelRequests := context.WithCancel(context.Background())
 	defer cancelRequests()
-	server := newHTTPServer(requests, checkHost(handler, s.config.Hosts), s.logger)
-	web := startTask(func() error { return server.Serve(listener) })
-	if err := writeAddr(s.path(addrName), addresses); err != nil {
+	server := newHTTPServer(requests, checkHost(handler, s.config.Hosts), s.tls, s.logger)
+	web := startTask(func() error { return serveHTTP(server, listener) })
+	written := addressFile{HTTP: addresses["http"], HTTPS: s.tls != nil}
+	if s.tls != nil {
+		written.HTTPCert = absolutePath(s.config.Cert)
+	}
+	if err := writeAddr(s.path(addrName), written); err != nil {
 		_ = server.Close()
 		<-web.done
 		return err
@@ -122,9 +162,10 @@ func (s *apiServer) run(ctx context.Context, client *rota.Client, e *engine.Engi
 }
 
 // newHTTPServer returns a server with time limits. Its requests end with the context.
-func newHTTPServer(requests context.Context, handler http.Handler, logger *slog.Logger) *http.Server {
+func newHTTPServer(requests context.Context, handler http.Handler, encryption *tls.Config, logger *slog.Logger) *http.Server {
 	return &http.Server{
 		Handler:           handler,
+		TLSConfig:         encryption,
 		ReadHeaderTimeout: readHeaderMax,
 		ReadTimeout:       readMax,
 		WriteTimeout:      writeMax,
@@ -133,6 +174,14 @@ func newHTTPServer(requests context.Context, handler http.Handler, logger *slog.
 		BaseContext:       func(net.Listener) context.Context { return requests },
 		ErrorLog:          slog.NewLogLogger(logger.Handler(), slog.LevelDebug),
 	}
+}
+
+// serveHTTP serves with TLS if the server has a configuration of it.
+func serveHTTP(server *http.Server, listener net.Listener) error {
+	if server.TLSConfig == nil {
+		return server.Serve(listener)
+	}
+	return server.ServeTLS(listener, "", "")
 }
 
 // shutdownHTTP stops a server: first requests in flight may end, then they are cancelled, at once if cut is closed.

@@ -48,12 +48,26 @@ var settings = append([]Setting{
 		func(c *Config) kind { return textKind(&c.HTTP, "ADDR", checkAddress) }),
 	newSetting("sql", "address of the SQL port, for psql and other PostgreSQL clients; port 0 picks a free port, none disables it", "HOST:PORT, such as 127.0.0.1:7432, or none",
 		func(c *Config) kind { return textKind(&c.SQL, "ADDR", checkPort) }),
-	newSetting("sql_cert", "file of the TLS certificate of the SQL port", "a PEM file, such as server.crt",
+	newSetting("insecure", "whether other machines may reach a port that has no TLS", "true or false",
+		func(c *Config) kind { return boolKind(&c.Insecure) }),
+	newSetting("http_cert", "file of the TLS certificate of the HTTP API; it is read again when it changes", "a PEM file, such as server.crt",
+		func(c *Config) kind { return optionalKind(&c.HTTPCert, "FILE", checkFile) }),
+	newSetting("http_key", "file of the private key of that certificate", "a PEM file, such as server.key",
+		func(c *Config) kind { return optionalKind(&c.HTTPKey, "FILE", checkFile) }),
+	newSetting("http_client_ca", "file with the authorities whose client certificates are accepted by the HTTP API", "a PEM file, such as clients.crt",
+		func(c *Config) kind { return optionalKind(&c.HTTPClientCA, "FILE", checkFile) }),
+	newSetting("http_client_cert", "whether clients of the HTTP API may or must have a certificate", "allow or require",
+		func(c *Config) kind { return wordKind(&c.HTTPClientCert, allow, require) }),
+	newSetting("sql_cert", "file of the TLS certificate of the SQL port; it is read again when it changes", "a PEM file, such as server.crt",
 		func(c *Config) kind { return optionalKind(&c.SQLCert, "FILE", checkFile) }),
 	newSetting("sql_key", "file of the private key of that certificate", "a PEM file, such as server.key",
 		func(c *Config) kind { return optionalKind(&c.SQLKey, "FILE", checkFile) }),
-	newSetting("sql_tls", "whether clients of the SQL port may or must use TLS", "allow or require",
-		func(c *Config) kind { return wordKind(&c.SQLTLS, "allow", "require") }),
+	newSetting("sql_tls", "whether clients of the SQL port may or must use TLS; if other machines can reach it, they must, unless insecure is set", "allow or require",
+		func(c *Config) kind { return wordKind(&c.SQLTLS, allow, require) }),
+	newSetting("sql_client_ca", "file with the authorities whose client certificates are accepted by the SQL port", "a PEM file, such as clients.crt",
+		func(c *Config) kind { return optionalKind(&c.SQLClientCA, "FILE", checkFile) }),
+	newSetting("sql_client_cert", "whether clients of the SQL port may or must have a certificate", "allow or require",
+		func(c *Config) kind { return wordKind(&c.SQLClientCert, allow, require) }),
 	newSetting("workers", "number of jobs that run at the same time", "a whole number from 1 to 10000, such as 16",
 		func(c *Config) kind { return wholeKind(&c.Workers, 1, workersMax) }),
 	newSetting("name", "name of this worker, the same at every start", "letters, digits and . _ - : / @ #, such as local",
@@ -78,6 +92,8 @@ var settings = append([]Setting{
 		func(c *Config) kind { return durationKind(&c.PruneEvery, pruneMin, pruneMax) }),
 	newSetting("http_rate", "limit of HTTP requests per time, of all clients together", "none, or COUNT/TIME such as 5000/1s",
 		func(c *Config) kind { return rateKind(&c.HTTPRate) }),
+	newSetting("user_rate", "limit of HTTP requests and SQL statements per time, of each user", "none, or COUNT/TIME such as 100/1s",
+		func(c *Config) kind { return rateKind(&c.UserRate) }),
 	newSetting("http_hosts", "host names, besides localhost and IP addresses of the server, that requests may use; without names only connections to a loopback address are checked", "none, or a list of names without a port, such as rota.example.org, rota",
 		func(c *Config) kind { return optionalKind(&c.HTTPHosts, "LIST", checkHosts) }),
 	newSetting("http_allow", "addresses outside the public internet that http jobs and webhooks may use", "none, or a list such as 10.0.0.0/8, intranet.example.org, loopback",
@@ -145,6 +161,12 @@ func (s Setting) Flag() string {
 
 // Noun is the placeholder for the value in help texts.
 func (s Setting) Noun() string { return s.field(&Config{}).noun() }
+
+// IsSwitch reports whether the setting is true or false.
+func (s Setting) IsSwitch() bool {
+	_, is := s.field(&Config{}).(kindOf[bool])
+	return is
+}
 
 // Default is the default value, as a user would write it.
 func (s Setting) Default() string {

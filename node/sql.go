@@ -3,12 +3,12 @@ package node
 import (
 	"bytes"
 	"context"
-	"crypto/tls"
 	"errors"
 	"io/fs"
 	"os"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/access"
 	"github.com/rotajobs/rota/sql/pgwire"
 )
 
@@ -33,11 +33,9 @@ func (n *Node) listenSQL() error {
 	}
 	n.onClose(func() error { _ = listener.Close(); return nil })
 	n.sqlListener = listener
-	if !loopback(listener.Addr()) && n.config.SQLCert == "" {
-		n.logger.Warn("other machines can reach the SQL port, and its connections are not encrypted; "+
-			"give it a certificate with --sql-cert and --sql-key, or listen on 127.0.0.1", "address", listener.Addr().String())
-	}
-	return nil
+	exposed := n.config.sqlExposure()
+	exposed.warn(listener.Addr(), n.logger)
+	return exposed.check(listener.Addr())
 }
 
 const (
@@ -51,64 +49,48 @@ func (n *Node) openSQL() error {
 	if err != nil {
 		return err
 	}
-	encryption, err := n.config.encryption()
-	if err != nil {
-		return err
-	}
 	n.port, err = pgwire.New(pgwire.Config{
-		Session:  func(user string) pgwire.Session { return n.console.Session(user) },
-		Verifier: func(user string) (pgwire.Verifier, bool) { return verifier, user == admin },
-		TLS:      encryption, RequireTLS: n.config.SQLTLS == "require",
+		Session: func(id access.Identity) pgwire.Session { return n.console.Session(n.access.Guard(id), id.User) },
+		Verifier: func(ctx context.Context, user string) (access.Verifier, access.Identity, error) {
+			if user == rota.AdminUser {
+				return verifier, access.Admin(), nil
+			}
+			return n.access.Credentials(ctx, user)
+		},
+		CertificateUser: n.access.ByCertificate, Rights: n.access.Stamp,
+		LoggedIn:    func(id access.Identity, network string) { n.access.LoggedIn(id, "sql from "+network) },
+		LoginFailed: func(user, network string) { n.access.LoginFailed(user, "sql from "+network) },
+		TLS:         n.sqlTLS, RequireTLS: n.requireSQLTLS(),
+		Logins: n.logins, Rate: n.userRate,
 		Logger: n.logger, Version: n.config.Version,
 	})
 	return err
 }
 
-// admin is the only user.
-const admin = "admin"
+// requireSQLTLS reports whether clients of the SQL port must use TLS.
+func (n *Node) requireSQLTLS() bool {
+	if n.sqlTLS == nil || n.config.SQLTLS == require {
+		return n.sqlTLS != nil
+	}
+	return n.sqlListener != nil && !loopback(n.sqlListener.Addr()) && !n.config.Insecure
+}
 
 // openVerifier reads the stored verifier, or creates one if it does not match the token.
-func openVerifier(path, token string) (v pgwire.Verifier, _ error) {
+func openVerifier(path, token string) (v access.Verifier, _ error) {
 	text, err := os.ReadFile(path)
 	if err == nil {
-		v, err = pgwire.ParseVerifier(string(bytes.TrimSpace(text)))
+		v, err = access.ParseVerifier(string(bytes.TrimSpace(text)))
 		if err == nil && v.Matches(token) {
 			return v, nil
 		}
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return v, dataError(path, err)
 	}
-	v = pgwire.NewVerifier(token)
+	v = access.NewVerifier(token)
 	if err := writeFile(path, []byte(v.String()+"\n")); err != nil {
 		return v, dataError(path, err)
 	}
 	return v, nil
-}
-
-// encryption is the TLS configuration of the SQL port; nil: none.
-func (c *Config) encryption() (*tls.Config, error) {
-	switch {
-	case c.SQLCert == "" && c.SQLKey == "" && c.SQLTLS == "require":
-		return nil, badCertificate("sql_tls", "is require, but no certificate is configured", nil)
-	case c.SQLCert == "" && c.SQLKey == "":
-		return nil, nil
-	case c.SQLCert == "":
-		return nil, badCertificate("sql_cert", "is missing; sql_key is set", nil)
-	case c.SQLKey == "":
-		return nil, badCertificate("sql_key", "is missing; sql_cert is set", nil)
-	}
-	pair, err := tls.LoadX509KeyPair(c.SQLCert, c.SQLKey)
-	if err != nil {
-		return nil, badCertificate("sql_cert", "cannot be used with sql_key", err)
-	}
-	return &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}, nil
-}
-
-func badCertificate(field, reason string, err error) error {
-	return &rota.Error{
-		Code: rota.Invalid, Act: "node", Field: field, Reason: reason, Err: err,
-		Hint: "set sql_cert and sql_key to two PEM files: the certificate with its chain, and its key",
-	}
 }
 
 // serveSQL serves the SQL port from the end of recovery until the context ends.

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/goccy/go-yaml/ast"
+
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/action"
 	"github.com/rotajobs/rota/internal/suggest"
@@ -17,10 +19,10 @@ import (
 const targetsKey = "targets"
 
 // targetParts are the settings of a target.
-var targetParts = []string{"url", "roles", "timeout"}
+var targetParts = []string{"url", "roles", "open_to", "timeout"}
 
-// targetLine is one value of a target in the file: targets.NAME.url, .timeout or
-// .roles.ROLE.
+// targetLine is one value of a target in the file: targets.NAME.url, .timeout,
+// .open_to or .roles.ROLE.
 type targetLine struct {
 	line
 	name, part, role string
@@ -54,8 +56,31 @@ func (r *parsedFile) targetPart(part yamlfile.Entry, target, key string) error {
 		return r.each(part, key, func(role yamlfile.Entry, key string) error {
 			return r.targetValue(role, targetLine{name: target, part: part.Name, role: role.Name}, key)
 		})
+	case part.Name == "open_to":
+		return r.targetOpenTo(part, target, key)
 	}
 	return r.targetValue(part, targetLine{name: target, part: part.Name}, key)
+}
+
+// targetOpenTo reads a list of names, or a single one. Its line has the names as its variable has them: separated by commas.
+func (r *parsedFile) targetOpenTo(part yamlfile.Entry, target, key string) error {
+	values := []ast.Node{part.Value}
+	if list, isList := part.Value.(*ast.SequenceNode); isList {
+		values = list.Values
+	}
+	if len(values) == 0 {
+		return nil
+	}
+	names := make([]string, len(values))
+	for i, value := range values {
+		text, isScalar := scalar(value)
+		if !isScalar || text == "" {
+			return r.errorAt(part, key, "the value is not a list of names", "write users and roles as in open_to: [etl, ada]")
+		}
+		names[i] = text
+	}
+	r.targets = append(r.targets, targetLine{line{key, strings.Join(names, ","), r.Name, part.Line()}, target, part.Name, ""})
+	return nil
 }
 
 func (r *parsedFile) targetValue(e yamlfile.Entry, l targetLine, key string) (err error) {
@@ -127,6 +152,11 @@ func (c *Config) setTarget(name, part, role, text, source string) error {
 			t.Roles = map[string]string{}
 		}
 		t.Roles[role] = text
+	case "open_to":
+		t.OpenTo = strings.Split(text, ",")
+		for i, one := range t.OpenTo {
+			t.OpenTo[i] = strings.TrimSpace(one)
+		}
 	case "timeout":
 		d, err := parseDuration(text)
 		if err != nil {
@@ -164,7 +194,7 @@ type targetVariable struct{ variable, key, part, role string }
 
 func targetVariables(name string, t action.Target) []targetVariable {
 	key := targetsKey + "." + name
-	variables := []targetVariable{{part: "url", key: key + ".url"}, {part: "timeout", key: key + ".timeout"}}
+	variables := []targetVariable{{part: "url", key: key + ".url"}, {part: "open_to", key: key + ".open_to"}, {part: "timeout", key: key + ".timeout"}}
 	for _, role := range slices.Sorted(maps.Keys(t.Roles)) {
 		variables = append(variables, targetVariable{part: "roles", role: role, key: key + ".roles." + role})
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
+	"crypto/tls"
 	"encoding/hex"
 	"log/slog"
 	"net/http"
@@ -31,7 +32,7 @@ func New(url, token string, reg *engine.Registry, config Config) *Worker {
 	w := &Worker{config: config.withDefaults(), types: reg}
 	address, err := apiclient.CheckAddress(url)
 	if err == nil {
-		err = apiclient.CheckToken(token)
+		err = apiclient.CheckToken(token, config.TLS)
 	}
 	if err == nil {
 		err = w.config.validate()
@@ -109,9 +110,14 @@ type Config struct {
 	ShutdownGrace time.Duration
 	// Logger receives messages that are not part of a run's log or outcome. Default slog.Default.
 	Logger *slog.Logger
-	// HTTP sends the requests: set it for a custom certificate or a proxy. It must have no
+	// HTTP sends the requests: set it for a proxy. It must have no
 	// Timeout, since long polls wait. Default: a client of its own.
 	HTTP *http.Client
+	// TLS configures https: RootCAs for a private authority, Certificates for a worker that logs in by certificate; then the
+	// token may be empty. It cannot be combined with HTTP. Default: the authorities of the system.
+	TLS *tls.Config
+
+	bothSet bool // HTTP and TLS
 }
 
 // DefaultWait and DefaultTimeout apply where a Config leaves the field zero, as do the
@@ -134,7 +140,9 @@ func (c Config) withDefaults() Config {
 	c.ShutdownGrace = cmp.Or(c.ShutdownGrace, engine.DefaultShutdownGrace)
 	c.Logger = cmp.Or(c.Logger, slog.Default())
 	if c.HTTP == nil {
-		c.HTTP = newClient()
+		c.HTTP = apiclient.WithTLS(newClient(), c.TLS)
+	} else if c.TLS != nil {
+		c.bothSet = true
 	}
 	return c
 }
@@ -159,6 +167,8 @@ func newName() string {
 // validate checks what the engine does not check.
 func (c *Config) validate() error {
 	switch {
+	case c.bothSet:
+		return rota.Invalidf("tls", "and HTTP are both set; configure TLS in the transport of HTTP")
 	case c.Wait < time.Second || c.Wait > WaitMax:
 		return rota.Invalidf("wait", "is %s; allowed are 1s to %s", rota.FormatDuration(c.Wait), rota.FormatDuration(WaitMax))
 	case c.Timeout < 100*time.Millisecond:
@@ -166,5 +176,5 @@ func (c *Config) validate() error {
 	case c.HTTP.Timeout > 0 && c.HTTP.Timeout <= c.Wait:
 		return rota.Invalidf("http", "has a timeout of %v, but a claim waits for %v; leave it zero and set Timeout of the worker", c.HTTP.Timeout, c.Wait)
 	}
-	return nil
+	return apiclient.CheckTLS(c.TLS)
 }

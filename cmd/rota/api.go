@@ -12,7 +12,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -36,12 +35,16 @@ type server struct {
 	url   string
 	token string
 	data  string
+	files apiclient.TLSFiles
 }
 
 func (s *server) flags(root *cobra.Command) {
 	flags := root.PersistentFlags()
 	flags.Var(textFlag(&s.url, "URL"), "url", "address of the server (ROTA_URL; default: the address in the data directory, or "+defaultURL+")")
 	flags.Var(textFlag(&s.token, "TOKEN"), "token", "token to send to the server (ROTA_TOKEN; default: the file admin.token in the data directory)")
+	flags.Var(textFlag(&s.files.CA, "FILE"), "ca", "PEM file with the authority of the server's certificate (ROTA_CA; default: the authorities of the system)")
+	flags.Var(textFlag(&s.files.Cert, "FILE"), "client-cert", "PEM file with a certificate that logs in instead of a token (ROTA_CLIENT_CERT)")
+	flags.Var(textFlag(&s.files.Key, "FILE"), "client-key", "PEM file with the key of that certificate (ROTA_CLIENT_KEY)")
 	flags.Var(textFlag(&s.data, "DIR"), "data", "data directory of a server on this machine (ROTA_DATA; default: data in "+node.DefaultFile+", or "+defaultData+")")
 }
 
@@ -69,8 +72,8 @@ func (a *app) configuredData() string {
 func (a *app) address() (string, error) {
 	text := cmp.Or(a.server.url, a.getenv("ROTA_URL"))
 	if text == "" {
-		if written := readAddressFile(a.dataDir()); written != "" {
-			a.lastAddress = written
+		if written := readAddressFile(a.dataDir()); written.HTTP != "" {
+			a.lastAddress = written.url()
 		}
 		if a.lastAddress == "" {
 			if err := a.checkNamedData(); err != nil {
@@ -103,19 +106,27 @@ func (a *app) checkNamedData() error {
 	return failf(exitUnavailable, hint, "no server runs in %s", shortened(dir))
 }
 
-// readAddressFile reads the HTTP address from rota.addr. It is empty if the file is missing or invalid.
-func readAddressFile(dir string) string {
+// addressFile is the file rota.addr of a data directory.
+type addressFile struct {
+	HTTP     string `json:"http"`
+	HTTPS    bool   `json:"https"`
+	HTTPCert string `json:"http_cert"` // file of the server's certificate
+}
+
+func (f addressFile) url() string {
+	if f.HTTPS {
+		return "https://" + f.HTTP
+	}
+	return "http://" + f.HTTP
+}
+
+// readAddressFile reads rota.addr. It is empty if the file is missing or invalid.
+func readAddressFile(dir string) (f addressFile) {
 	text, err := os.ReadFile(filepath.Join(dir, "rota.addr"))
-	if err != nil {
-		return ""
+	if err != nil || json.Unmarshal(text, &f) != nil {
+		return addressFile{}
 	}
-	var addresses struct {
-		HTTP string `json:"http"`
-	}
-	if json.Unmarshal(text, &addresses) != nil {
-		return ""
-	}
-	return addresses.HTTP
+	return f
 }
 
 // dialableHost replaces the unspecified address (0.0.0.0 or ::) by the loopback address.
@@ -175,8 +186,12 @@ func (a *app) open(ctx context.Context, r apiclient.Request) (*http.Response, er
 		r.Key = rota.NewID().String()
 	}
 	token, _ := a.authToken()
+	client, err := a.httpClient()
+	if err != nil {
+		return nil, err
+	}
 	c := apiclient.Client{
-		HTTP: a.httpClient(), Address: address, Token: token, Header: http.Header{"User-Agent": {"rota/" + buildVersion()}},
+		HTTP: client, Address: address, Token: token, Header: http.Header{"User-Agent": {"rota/" + buildVersion()}},
 	}
 	response, err := c.Send(ctx, r)
 	if err != nil && ctx.Err() == nil && maySendAgain(err) {
@@ -190,17 +205,6 @@ func (a *app) open(ctx context.Context, r apiclient.Request) (*http.Response, er
 		return nil, a.refusal(address, response)
 	}
 	return response, nil
-}
-
-// httpClient returns the HTTP client. It has no timeout for the body, since a followed log has no end.
-func (a *app) httpClient() *http.Client {
-	if a.http == nil {
-		a.http = apiclient.WithoutRedirects(&http.Client{Transport: &http.Transport{
-			Proxy:       http.ProxyFromEnvironment,
-			DialContext: (&net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}).DialContext,
-		}})
-	}
-	return a.http
 }
 
 // decode decodes an answer.

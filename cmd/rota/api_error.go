@@ -27,6 +27,9 @@ var statusExits = map[int]int{
 // refusal converts the problem that the server answered to an error with its text, hint and exit code.
 func (a *app) refusal(address string, response *http.Response) error {
 	text, _ := io.ReadAll(io.LimitReader(response.Body, 1<<20))
+	if apiclient.AnsweredByTLS(response, text) {
+		return failf(exitUnavailable, faultHints[apiclient.ServerIsTLS], "%s", apiclient.PlainToTLS(address))
+	}
 	p := apiclient.Problem(response, text)
 	if p == nil || p.Title == "" && p.Detail == "" {
 		return notRotaError(address, "it answered "+response.Status)
@@ -89,6 +92,7 @@ var adviceCommands = []struct {
 	{regexp.MustCompile(`PUT (?:/api/v1)?/types/([^ /.;,]+)`), "rota type put $1"},
 	{regexp.MustCompile(`PUT (?:/api/v1)?/limits`), "rota limits set"},
 	{regexp.MustCompile(`GET (?:/api/v1)?/jobs/([^ /]+)/explain`), "rota job explain $1"},
+	{regexp.MustCompile(`DELETE (?:/api/v1)?/tokens/([a-zA-Z0-9]+)`), "rota token revoke $1"},
 	{regexp.MustCompile(`an interval, every (.*), instead of a cron expression`), "--every $1 instead of --cron"},
 }
 
@@ -146,6 +150,9 @@ func (a *app) connectionError(err error, wrote bool) error {
 	}
 	if errors.Is(err, context.Canceled) {
 		return &exitError{code: exitFailed, err: errors.New("interrupted")}
+	}
+	if fault, reason := apiclient.TLSFaultOf(address, err); fault != apiclient.NoFault {
+		return failf(exitUnavailable, faultHints[fault], "%s", reason)
 	}
 	cause := err
 	for next := errors.Unwrap(cause); next != nil; next = errors.Unwrap(cause) {

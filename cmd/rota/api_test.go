@@ -190,7 +190,7 @@ func TestProblemTextNamesEachFieldOnce(t *testing.T) {
 func TestWriteWithLostAnswerIsAppliedOnce(t *testing.T) {
 	s := startServer(t)
 	address := readAddressFile(s.data)
-	target, err := url.Parse("http://" + address)
+	target, err := url.Parse(address.url())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,21 +1,26 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
+	"net/http"
 	"net/url"
 	"slices"
 	"strings"
 
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/api"
+	"github.com/rotajobs/rota/internal/apiclient"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 func newAuditCommand(a *app) *cobra.Command {
-	return newParentCommand("audit", "Read the audit log: who changed what", newAuditListCommand(a), newAuditExportCommand(a))
+	return newParentCommand("audit", "Read the audit log: who changed what", newAuditListCommand(a), newAuditVerifyCommand(a), newAuditExportCommand(a))
 }
 
 // auditFlags holds the filters of the audit.
@@ -142,11 +147,18 @@ func changedFields(changes json.RawMessage) string {
 func newAuditExportCommand(a *app) *cobra.Command {
 	var flags auditFlags
 	cmd := &cobra.Command{
-		Use: "export", Short: "Write audit entries as JSON lines, newest first", Args: noArgs(),
-		Long: `Write all audit entries to standard output, newest first, one JSON object a line. Entries that are written
-meanwhile are not included.`,
-		Example: "  rota audit export > audit.jsonl\n  rota audit export --since 2026-11-01T00:00:00Z | gzip > november.jsonl.gz",
+		Use: "export", Short: "Write the audit as JSON lines", Args: noArgs(),
+		Long: `Write the whole audit to standard output, one JSON object a line: the entries with their chain, and a head that the
+server signs. rota audit verify --file checks the file later, without the server. It needs the privilege ADMIN.
+
+With a filter, write a selection of the entries, newest first, without the chain: what the user may see.
+
+Entries that are written meanwhile are not included.`,
+		Example: "  rota audit export > audit.jsonl && rota audit verify --file audit.jsonl\n  rota audit export --since 2026-11-01T00:00:00Z | gzip > november.jsonl.gz",
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if !anyFlagOf(cmd) {
+				return a.exportChain(cmd.Context())
+			}
 			query, err := flags.query(cmd.Context(), a)
 			if err != nil {
 				return err
@@ -156,6 +168,36 @@ meanwhile are not included.`,
 	}
 	flags.flags(cmd)
 	return cmd
+}
+
+// anyFlagOf reports whether the user gave a flag of the command itself.
+func anyFlagOf(cmd *cobra.Command) (given bool) {
+	cmd.LocalNonPersistentFlags().VisitAll(func(f *pflag.Flag) { given = given || f.Changed })
+	return given
+}
+
+// exportChain copies the export of the server. Its last line tells that it is complete.
+func (a *app) exportChain(ctx context.Context) error {
+	response, err := a.open(ctx, apiclient.Request{Method: http.MethodGet, Path: "/audit/export", Accept: "application/x-ndjson"})
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	lines := bufio.NewReaderSize(response.Body, 64<<10)
+	last := []byte(nil)
+	for {
+		line, err := lines.ReadBytes('\n')
+		if err == io.EOF && len(line) == 0 && bytes.HasPrefix(last, []byte(`{"end":`)) {
+			return nil
+		}
+		if err != nil {
+			return failf(exitUnavailable, "run the command again", "the export is not complete: the server ended it")
+		}
+		if _, err := a.out.Write(escapeControls(line)); err != nil {
+			return err
+		}
+		last = line
+	}
 }
 
 func (a *app) exportAudit(ctx context.Context, query url.Values, keeps func(json.RawMessage) bool) error {

@@ -158,7 +158,7 @@ func onObject(a *app, cmd *cobra.Command, path string) {
 // fieldOf is the field that identifies the objects of a list.
 func fieldOf(path string) string {
 	switch path {
-	case "/types", "/templates", "/schedules":
+	case "/types", "/templates", "/schedules", "/users", "/roles":
 		return "name"
 	}
 	return "id"
@@ -197,7 +197,7 @@ var fileFlags = []string{"file", "params", "schema", "store", "data", "config", 
 // objectFlags maps flags that name an object to the path of its list.
 var objectFlags = map[string]string{
 	"type": "/types", "template": "/templates", "schedule": "/schedules", "depends-on": "/schedules",
-	"group": "/groups", "execution": "/executions", "before": "/queue", "after": "/queue",
+	"user": "/users", "group": "/groups", "execution": "/executions", "before": "/queue", "after": "/queue",
 }
 
 // completeFlags sets how the shell completes the flags that have no completion yet.

@@ -129,11 +129,17 @@ func TestOutputHasNoDirectionMarks(t *testing.T) {
 
 // TestAuditExportPrintsNoControlCharacters: the lines are JSON with these characters escaped.
 func TestAuditExportPrintsNoControlCharacters(t *testing.T) {
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, "/export") {
+			_, _ = io.WriteString(w, "{\"detail\":\"\u009b2J\u202e\"}\n{\"end\":{}}\n")
+			return
+		}
 		_, _ = io.WriteString(w, "{\"items\": [{\"detail\": \"\u009b2J\u202e\"}]}")
 	}))
 	defer server.Close()
-	if out, errs, code := runLine("audit export --url " + server.URL); code != exitDone || out != `{"detail":"\u009b2J\u202e"}`+"\n" {
-		t.Errorf("exit %d: %q%s", code, out, errs)
+	for flags, end := range map[string]string{"": "{\"end\":{}}\n", "--since 1h": ""} {
+		if out, errs, code := runLine("audit export --url " + server.URL + " " + flags); code != exitDone || out != `{"detail":"\u009b2J\u202e"}`+"\n"+end {
+			t.Errorf("%s: exit %d: %q%s", flags, code, out, errs)
+		}
 	}
 }

@@ -212,7 +212,7 @@ func writeCopy(w io.Writer, result *transfer.Result) {
 func copiedRows(result *transfer.Result) string {
 	parts := []string{plural(int(result.Rows), "row", "rows")}
 	for _, t := range result.Tables {
-		if t.Rows > 0 && t.Table != "audit_bound" { // every store has its row
+		if t.Rows > 0 && t.Table != "audit_anchor" { // every store has its row
 			parts = append(parts, fmt.Sprintf("%s %d", t.Table, t.Rows))
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/rotajobs/rota/api"
+	"github.com/rotajobs/rota/internal/apiclient"
 )
 
 // healthTimeout is the longest wait for an answer. A supervisor usually waits about as long.
@@ -54,7 +55,11 @@ func (a *app) checkHealth(ctx context.Context, path string) error {
 	if err != nil {
 		return err
 	}
-	response, err := a.httpClient().Do(request)
+	client, err := a.httpClient()
+	if err != nil {
+		return err
+	}
+	response, err := client.Do(request)
 	if err != nil {
 		if ctx.Err() != nil {
 			return failf(exitUnavailable, "check the log of the server", "the server at %s does not answer within %v", address, healthTimeout)
@@ -65,6 +70,9 @@ func (a *app) checkHealth(ctx context.Context, path string) error {
 	text, err := io.ReadAll(io.LimitReader(response.Body, 1<<16))
 	if err != nil {
 		return a.connectionError(err, false)
+	}
+	if apiclient.AnsweredByTLS(response, text) {
+		return failf(exitUnavailable, faultHints[apiclient.ServerIsTLS], "%s", apiclient.PlainToTLS(address))
 	}
 	if response.StatusCode != http.StatusOK {
 		var problem api.Problem

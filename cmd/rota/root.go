@@ -125,6 +125,9 @@ func addGroups(root *cobra.Command, a *app) {
 			newTypeCommand(a), newTemplateCommand(a), newScheduleCommand(a), newLimitsCommand(a), newWebhookCommand(a), newCronCommand(a),
 			newExportCommand(a), newImportCommand(a), newSQLCommand(a),
 		}},
+		{"Access", []*cobra.Command{
+			newUserCommand(a), newRoleCommand(a), newGrantCommand(a), newRevokeCommand(a), newTokenCommand(a), newMeCommand(a),
+		}},
 		{"Server", []*cobra.Command{
 			newServeCommand(a), newHealthCommand(a), newStatsCommand(a), newEventsCommand(a), newAuditCommand(a), newReservationCommand(a),
 		}},

@@ -90,6 +90,9 @@ func (f *serveFlags) add(cmd *cobra.Command) {
 		}
 		f.texts[s.Key] = new("")
 		flags.Var(textFlag(f.texts[s.Key], s.Noun()), s.Flag(), fmt.Sprintf("%s (%s; default %s)", s.About, s.Variable(), s.Default()))
+		if s.IsSwitch() { // --insecure is --insecure=true
+			flags.Lookup(s.Flag()).NoOptDefVal = "true"
+		}
 		if words := serveWords[s.Key]; words != nil {
 			completeFrom(cmd, s.Flag(), words)
 		}
@@ -107,6 +110,8 @@ func (f *serveFlags) add(cmd *cobra.Command) {
 var serveWords = map[string][]string{
 	"log_level":  {"debug", "info", "warn", "error"},
 	"log_format": {"text", "json"},
+
+	"sql_tls": {"allow", "require"}, "http_client_cert": {"allow", "require"}, "sql_client_cert": {"allow", "require"},
 }
 
 // flagValues returns the values of the flags that the user gave.
@@ -123,6 +128,11 @@ func (f *serveFlags) flagValues(cmd *cobra.Command) (values []node.FlagValue) {
 func refuseClientFlags(cmd *cobra.Command) error {
 	if cmd.Flags().Changed("token") {
 		return usagef("write it to the file admin.token of the data directory, mode 600", "serve takes no --token")
+	}
+	for name, instead := range map[string]string{"ca": "http-client-ca", "client-cert": "http-cert", "client-key": "http-key"} {
+		if cmd.Flags().Changed(name) {
+			return usagef("for the files of the server use --"+instead, "serve takes no --%s", name)
+		}
 	}
 	if cmd.Flags().Changed("url") {
 		return usagef("set the address to listen on with --http HOST:PORT", "serve takes no --url")
@@ -197,7 +207,7 @@ func handleSignals(logger *slog.Logger, stop func(), running *atomic.Pointer[nod
 // printReady prints the addresses and paths. It does not print the token, since output often ends in log files.
 func (a *app) printReady(n *node.Node, config node.Config) error {
 	view := serveView{
-		Version: buildVersion(), HTTP: "http://" + displayAddress(config.HTTP, n.Addresses()["http"]),
+		Version: buildVersion(), HTTP: n.Scheme() + "://" + displayAddress(config.HTTP, n.Addresses()["http"]),
 		SQL:  sqlURL(config.SQL, n.Addresses()["sql"]),
 		Data: absolute(config.Data), TokenFile: absolute(n.TokenFile()),
 	}

@@ -167,6 +167,8 @@ var volatile = []struct {
 	{regexp.MustCompile(`(cursor:? "?)[\w-]{10,}`), "${1}CURSOR"},
 	{regexp.MustCompile(`(its first )\d+( characters, such as )[0-9a-f-]+`), "${1}N${2}PREFIX"},
 	{regexp.MustCompile(`127\.0\.0\.1:\d{2,5}\b`), "HOST"},
+	{regexp.MustCompile(`\brota_[a-z2-9]{12}_[A-Za-z0-9]{32}\b`), "TOKEN"},
+	{regexp.MustCompile(`((?m:^)|token |"id": ")[a-z2-9]{12}(  | of user|")`), "${1}TOKENID${2}"},
 	{regexp.MustCompile(`logs/\d{4}-\d\d-\d\d/`), "logs/DAY/"},
 	{regexp.MustCompile(`  +`), "  "},
 }

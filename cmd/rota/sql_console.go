@@ -214,7 +214,8 @@ func cancelledError(p sqlRequest, statement ddl.Statement) error {
 // isReadOnly reports whether a statement changes nothing.
 func isReadOnly(statement ddl.Statement) bool {
 	switch statement.(type) {
-	case *ddl.Select, *ddl.ExplainQuery, *ddl.ExplainRun, *ddl.Show, *ddl.ShowJobs, *ddl.ShowCreateJob:
+	case *ddl.Select, *ddl.ExplainQuery, *ddl.ExplainRun, *ddl.Show, *ddl.ShowJobs, *ddl.ShowCreateJob,
+		*ddl.ShowGrants, *ddl.ShowUsers, *ddl.ShowRoles:
 		return true
 	}
 	return false

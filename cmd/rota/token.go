@@ -19,6 +19,8 @@ func (a *app) authToken() (token, source string) {
 		return strings.TrimSpace(a.getenv("ROTA_TOKEN")), "ROTA_TOKEN"
 	case !a.isLocal():
 		return "", ""
+	case a.tlsFiles().Cert != "": // the user wants to log in by certificate
+		return "", ""
 	}
 	path := a.tokenFile()
 	text, _ := os.ReadFile(path) // without a token the server answers with the error
@@ -41,7 +43,7 @@ func (a *app) isLocal() bool {
 	if err != nil {
 		return false
 	}
-	if strings.EqualFold(u.Hostname(), "localhost") || u.Host == dialableHost(readAddressFile(a.dataDir())) {
+	if strings.EqualFold(u.Hostname(), "localhost") || u.Host == dialableHost(readAddressFile(a.dataDir()).HTTP) {
 		return true
 	}
 	ip := net.ParseIP(u.Hostname())
@@ -51,6 +53,8 @@ func (a *app) isLocal() bool {
 // tokenHint is the hint for a refused token. It names the token that was sent.
 func (a *app) tokenHint() string {
 	switch token, source := a.authToken(); {
+	case source == "" && a.tlsFiles().Cert != "":
+		return "no token was sent, since you named a client certificate; ask an administrator to give your user this certificate, or set a token with --token or ROTA_TOKEN"
 	case source == "":
 		return "set the token of that server with --token or ROTA_TOKEN; the token in " + a.tokenFile() + " is not sent to other machines"
 	case token == "":

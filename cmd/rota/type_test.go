@@ -15,7 +15,7 @@ func (s *testServer) claim(body string) {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	r, err := http.NewRequestWithContext(s.t.Context(), http.MethodPost, "http://"+readAddressFile(s.data)+"/api/v1/claim", strings.NewReader(body))
+	r, err := http.NewRequestWithContext(s.t.Context(), http.MethodPost, readAddressFile(s.data).url()+"/api/v1/claim", strings.NewReader(body))
 	if err != nil {
 		s.t.Fatal(err)
 	}

@@ -93,6 +93,7 @@ func (a *app) verify(ctx context.Context, opts verifyOptions) error {
 // verifier is a store that reports the progress of its check.
 type verifier interface {
 	VerifyProgress(ctx context.Context, report func(rota.Checked)) iter.Seq2[rota.Violation, error]
+	VerifyAudit(ctx context.Context, trust rota.AuditTrust) (rota.AuditReport, error)
 	Close() error
 }
 

@@ -2,6 +2,7 @@ package apiclient
 
 import (
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"io"
@@ -50,9 +51,9 @@ func CheckAddress(text string) (string, error) {
 	return strings.TrimRight(u.String(), "/"), nil
 }
 
-// CheckToken refuses a missing token.
-func CheckToken(token string) error {
-	if token == "" {
+// CheckToken refuses a missing token, unless the client logs in by certificate.
+func CheckToken(token string, config *tls.Config) error {
+	if token == "" && !HasCertificate(config) {
 		return rota.Invalidf("token", "is empty; pass the token of the file admin.token in the data directory of the server")
 	}
 	return nil
@@ -95,6 +96,9 @@ func (c *Caller) noAnswer(ctx context.Context, act string, err error) error {
 	if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, context.DeadlineExceeded) {
 		return rota.Errorf(rota.Unavailable, act, "%w", cause)
 	}
+	if fault, reason := TLSFaultOf(c.Address, err); fault != NoFault {
+		return c.tlsError(act, fault, reason)
+	}
 	var outer *url.Error // it repeats the URL
 	if errors.As(err, &outer) {
 		err = outer.Err
@@ -108,6 +112,9 @@ func (c *Caller) read(act string, answer *http.Response, text []byte, into any) 
 	if answer.StatusCode < 300 && media == "application/json" && json.Unmarshal(text, into) == nil {
 		c.answered.Store(true)
 		return nil
+	}
+	if AnsweredByTLS(answer, text) {
+		return c.tlsError(act, ServerIsTLS, PlainToTLS(c.Address))
 	}
 	p := Problem(answer, text)
 	if p == nil || p.Code == "" {

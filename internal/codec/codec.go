@@ -78,6 +78,14 @@ var wireCommands = [...]reflect.Type{
 	35: reflect.TypeFor[rota.Remember](),
 	36: reflect.TypeFor[rota.PutWebhooks](),
 	37: reflect.TypeFor[rota.Drop](),
+	38: reflect.TypeFor[rota.PutPrincipal](),
+	39: reflect.TypeFor[rota.DropPrincipal](),
+	40: reflect.TypeFor[rota.GrantPrivileges](),
+	41: reflect.TypeFor[rota.PutToken](),
+	42: reflect.TypeFor[rota.RevokeToken](),
+	43: reflect.TypeFor[rota.TouchTokens](),
+	44: reflect.TypeFor[rota.RecordAccess](),
+	45: reflect.TypeFor[rota.SetOwner](),
 }
 
 // wireBatch is Batch with its field numbers.

@@ -112,6 +112,31 @@ func (r Refused) Webhooks(context.Context) (*rota.Webhooks, error) {
 	return nil, r.Refuse("webhooks")
 }
 
+// Principal is refused.
+func (r Refused) Principal(context.Context, string) (*rota.Principal, error) {
+	return nil, r.Refuse("principal")
+}
+
+// Principals is refused.
+func (r Refused) Principals(context.Context, rota.NameQuery) ([]*rota.Principal, error) {
+	return nil, r.Refuse("principals")
+}
+
+// AccessToken is refused.
+func (r Refused) AccessToken(context.Context, string) (*rota.AccessToken, error) {
+	return nil, r.Refuse("token")
+}
+
+// AccessTokens is refused.
+func (r Refused) AccessTokens(context.Context, rota.TokenQuery) ([]*rota.AccessToken, error) {
+	return nil, r.Refuse("tokens")
+}
+
+// AccessState is refused.
+func (r Refused) AccessState(context.Context) (rota.AccessState, error) {
+	return rota.AccessState{}, r.Refuse("access state")
+}
+
 // Reservations is refused.
 func (r Refused) Reservations(context.Context, rota.ID, int) ([]*rota.Reservation, error) {
 	return nil, r.Refuse("reservations")

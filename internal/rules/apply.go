@@ -213,6 +213,13 @@ func check(c rota.Command) *rota.Error {
 
 // decide decides a command.
 func decide(u *UnitOfWork, c rota.Command) (rota.Reply, *rota.Error) {
+	if len(c.Head().Expect) > 0 {
+		return decideExpecting(u, c)
+	}
+	return decideVerb(u, c)
+}
+
+func decideVerb(u *UnitOfWork, c rota.Command) (rota.Reply, *rota.Error) {
 	if all, ok := c.(*rota.All); ok {
 		return decideAll(u, all)
 	}

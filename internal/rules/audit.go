@@ -156,10 +156,12 @@ type (
 	}
 	templateDocument struct {
 		State rota.TemplateState `json:"state"`
+		Owner string             `json:"owner,omitempty"`
 		rota.TemplateSpec
 	}
 	scheduleDocument struct {
 		State rota.ScheduleState `json:"state"`
+		Owner string             `json:"owner,omitempty"`
 		rota.ScheduleSpec
 	}
 	webhooksDocument struct {
@@ -181,7 +183,7 @@ func typeChanges(was, is *rota.Type) json.RawMessage {
 }
 
 func templateChanges(was, is *rota.Template) json.RawMessage {
-	return changesOf(was, is, func(t *rota.Template) any { return templateDocument{t.State, t.Spec} })
+	return changesOf(was, is, func(t *rota.Template) any { return templateDocument{t.State, t.Owner, t.Spec} })
 }
 
 // scheduleChanges compares a schedule together with its template, since the
@@ -192,7 +194,7 @@ func scheduleChanges(u *UnitOfWork, was, is *rota.Schedule) json.RawMessage {
 		if s == nil {
 			return nil
 		}
-		document := auditDocument(scheduleDocument{s.State, s.Spec})
+		document := auditDocument(scheduleDocument{s.State, s.Owner, s.Spec})
 		if sameTemplate {
 			return document
 		}

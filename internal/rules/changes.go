@@ -18,8 +18,6 @@ type Changes struct {
 	NewJobChanges []JobChange // what changes in NewJobs in the same transaction
 	RemovedJobs   []*rota.Job // removed with their runs, last attempts first
 	Audit         []rota.AuditEntry
-	RemovedAudit  []rota.ID // deleted before Audit is written
-	AuditBound    time.Time // all RemovedAudit are before this time; zero: none is removed
 
 	rows map[kind]any // changes of other rows; see RowKind.Changes
 
@@ -68,11 +66,11 @@ type JobChange struct {
 
 // Empty reports whether there is nothing to write.
 func (c *Changes) Empty() bool {
-	return len(c.NewJobs)+len(c.Jobs)+len(c.RemovedJobs)+len(c.Audit)+len(c.RemovedAudit)+len(c.rows) == 0
+	return len(c.NewJobs)+len(c.Jobs)+len(c.RemovedJobs)+len(c.Audit)+len(c.rows) == 0
 }
 
 func (u *UnitOfWork) changes() *Changes {
-	c := &Changes{Now: u.Now, Audit: u.audit, RemovedAudit: u.removedAudit, AuditBound: u.auditBound, rows: map[kind]any{}}
+	c := &Changes{Now: u.Now, Audit: u.audit, rows: map[kind]any{}}
 	for _, t := range u.tables {
 		if t != nil {
 			t.addChanges(c)

@@ -46,15 +46,17 @@ func completeSchedule(u *UnitOfWork, c rota.Command, s *rota.Schedule, completed
 }
 
 // archiveUnused archives the template of a removed schedule, if the template
-// was created for that schedule alone.
+// was created for that schedule alone: it has the same name and owner. It then
+// has no owner: the next definition of the name is another one. The template of
+// another owner stays, or a user could take it over with a schedule of its name.
 func archiveUnused(u *UnitOfWork, c rota.Command, s *rota.Schedule) bool {
 	TemplateSchedules.want(u, otherUsers(s.Spec.Template))
 	t := Templates.get(u, s.Spec.Template)
-	if t == nil || t.Name != s.Name || t.State != rota.TemplateActive || usedByOthers(u, t.Name, s.Name) {
+	if t == nil || t.Name != s.Name || t.Owner != s.Owner || t.State != rota.TemplateActive || usedByOthers(u, t.Name, s.Name) {
 		return false
 	}
 	archived := *t
-	archived.State, archived.Version, archived.UpdatedAt = rota.TemplateArchived, c.Head().ID, u.Now
+	archived.State, archived.Owner, archived.Version, archived.UpdatedAt = rota.TemplateArchived, "", c.Head().ID, u.Now
 	Templates.set(u, t.Name, &archived)
 	u.auditSideEffect(c, rota.AuditTemplateArchived, TemplateSubject(t.Name), "", templateChanges(t, &archived))
 	return true

@@ -43,7 +43,7 @@ func eachChange(jobs []JobChange, edits map[rota.ID][]*rota.AuditEntry, job jobE
 	}
 }
 
-// definitionEvents maps what the audit records about definitions, limits and webhooks to
+// definitionEvents maps what the audit records about definitions, limits, webhooks and access to
 // the kind and the detail of its event. An empty detail stands for the names of the
 // changed fields.
 var definitionEvents = map[string]struct {
@@ -63,6 +63,15 @@ var definitionEvents = map[string]struct {
 	rota.AuditScheduleCreated:    {rota.EventScheduleChanged, "created"},
 	rota.AuditScheduleModified:   {rota.EventScheduleChanged, ""},
 	rota.AuditScheduleDeleted:    {rota.EventScheduleDeleted, ""},
+	rota.AuditUserCreated:        {rota.EventAccessChanged, "created"},
+	rota.AuditUserModified:       {rota.EventAccessChanged, ""},
+	rota.AuditUserDropped:        {rota.EventAccessChanged, "dropped"},
+	rota.AuditRoleCreated:        {rota.EventAccessChanged, "created"},
+	rota.AuditRoleDropped:        {rota.EventAccessChanged, "dropped"},
+	rota.AuditGranted:            {rota.EventAccessChanged, "granted"},
+	rota.AuditRevoked:            {rota.EventAccessChanged, "revoked"},
+	rota.AuditTokenCreated:       {rota.EventAccessChanged, "token created"},
+	rota.AuditTokenRevoked:       {rota.EventAccessChanged, "token revoked"},
 }
 
 // eachDefinitionEvent reports changes of definitions, limits and webhooks, and removed
@@ -79,6 +88,8 @@ func (c *Changes) eachDefinitionEvent(other func(rota.Event)) {
 		switch {
 		case known.kind == rota.EventTypeChanged && rota.InternalType(event.Name):
 			continue // users do not see it elsewhere either
+		case e.Act == rota.AuditTokenCreated, e.Act == rota.AuditTokenRevoked:
+			event.Name = c.userOfToken(event.Name)
 		case known.kind == rota.EventScheduleDeleted:
 			event.Detail = e.Detail
 		case known.detail == "":
@@ -89,6 +100,16 @@ func (c *Changes) eachDefinitionEvent(other func(rota.Event)) {
 	if n := len(c.RemovedJobs); n > 0 {
 		other(rota.Event{Kind: rota.EventHistoryPruned, Detail: strconv.Itoa(n) + " jobs"})
 	}
+}
+
+// userOfToken returns the user of a token that a step changes.
+func (c *Changes) userOfToken(id string) string {
+	for _, t := range AccessTokens.Changes(c) {
+		if t.Key == id && t.Is != nil {
+			return t.Is.User
+		}
+	}
+	return ""
 }
 
 // setSubject sets the name that an event is about. Limits and webhooks have none.

@@ -196,13 +196,14 @@ func plannedJob(u *UnitOfWork, s *rota.Schedule, t *rota.Template, scope rota.Sc
 	return j
 }
 
-// scheduledJob returns what all jobs of a schedule have in common.
+// scheduledJob returns what all jobs of a schedule have in common. The template decides what runs, so the job runs with
+// the rights of the template's owner: the owner of a schedule must not lend its rights to the owner of a template.
 func scheduledJob(u *UnitOfWork, s *rota.Schedule, t *rota.Template, scope rota.Scope) *rota.Job {
 	return &rota.Job{
 		Type: t.Spec.Type, Name: s.Name, Template: t.Name, Schedule: s.Name, ScopeKind: scope.Kind, ScopeID: scope.ID,
 		Params: rota.MergeParams(t.Spec.Params, s.Spec.Params), Status: rota.StatusQueued, Attempt: 1,
 		Priority: schedulePriority(s, t), Policy: policyOf(u, t.Spec.Type, s.Spec.Policy.Or(t.Spec.Policy)),
-		ConcurrencyKey: t.Spec.ConcurrencyKey, CreatedBy: s.CreatedBy, CreatedAt: u.Now,
+		ConcurrencyKey: t.Spec.ConcurrencyKey, Owner: t.Owner, CreatedBy: s.CreatedBy, CreatedAt: u.Now,
 	}
 }
 

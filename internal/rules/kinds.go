@@ -18,7 +18,11 @@ var (
 	Throttle = newRows("limits", func(*rota.Throttle) struct{} { return one }, lockOne[struct{}](LockThrottle))
 	Webhooks = newRows("webhooks", func(*rota.Webhooks) struct{} { return one }, lockOne[struct{}](LockWebhooks))
 	// IntentRecords are written without being read, and read by PendingIntents.
-	IntentRecords    = newRows("intent records", func(i *Intent) Intent { return *i }, nil)
+	IntentRecords = newRows("intent records", func(i *Intent) Intent { return *i }, nil)
+	Principals    = newRows("principals", func(p *rota.Principal) string { return p.Name }, lockOne[string](LockAccess))
+	AccessTokens  = newRows("tokens", func(t *rota.AccessToken) string { return t.ID }, lockOne[string](LockAccess)).underLock()
+	// AccessState is written without being read.
+	AccessState      = newRows("access state", func(*rota.AccessState) struct{} { return one }, lockOne[struct{}](LockAccess))
 	DroppedSchedules = newRows("dropped schedules", func(d *Dropped) string { return d.Schedule }, lockSchedule).underLock()
 )
 
@@ -57,16 +61,21 @@ var (
 	})
 	Redrives = newPredicate[rota.ID]("redrives", func(q RedrivesQuery) Lock { return Lock{LockRedriven, string(q.Execution[:])} })
 	// The lock of the first attempt covers the other attempts.
-	Attempts    = newPredicate[[]rota.ID, AttemptsQuery]("attempts", nil)
-	OrderPages  = newPredicate[[]rota.ID]("pages of the order", lockOne[OrderPage](LockOrder))
-	DroppedJobs = newPredicate[[]rota.ID]("jobs of dropped schedules", func(q DroppedJobsQuery) Lock { return lockSchedule(q.Schedule) })
+	Attempts   = newPredicate[[]rota.ID, AttemptsQuery]("attempts", nil)
+	OrderPages = newPredicate[[]rota.ID]("pages of the order", lockOne[OrderPage](LockOrder))
+	// OwnedDefinitions finds the subjects of definitions of an owner.
+	OwnedDefinitions = newPredicate[[]string]("owned definitions", lockOne[OwnedDefinitionsQuery](LockAccess))
+	// CertificateUsers finds the user of a certificate, Roles the names of all roles.
+	CertificateUsers = newPredicate[string]("users of certificates", lockOne[CertificateQuery](LockAccess))
+	Roles            = newPredicate[[]string]("roles", lockOne[RolesQuery](LockAccess))
+	DroppedJobs      = newPredicate[[]rota.ID]("jobs of dropped schedules", func(q DroppedJobsQuery) Lock { return lockSchedule(q.Schedule) })
 	// The rows that these find are read again under their own locks.
 	ExpiredWaits        = newPredicate[[]rota.ID, ExpiredWaitsQuery]("expired waits", nil)
 	LiveKeys            = newPredicate[[]string, LiveKeysQuery]("live keys", nil)
 	PendingIntents      = newPredicate[[]Intent, PendingIntentsQuery]("pending intents", nil)
 	ExpiredReservations = newPredicate[[]rota.ID, ExpiredReservationsQuery]("expired reservations", nil)
+	EndedTokens         = newPredicate[[]string, EndedTokensQuery]("ended tokens", nil)
 	ExpiredRequests     = newPredicate[[]RequestKey, ExpiredRequestsQuery]("expired requests", nil)
-	OldAudit            = newPredicate[[]OldEntry, OldAuditQuery]("old audit entries", nil)
 )
 
 func lockType(name string) Lock     { return Lock{LockType, name} }

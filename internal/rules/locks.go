@@ -28,6 +28,7 @@ const (
 	LockActive   // which reservation is active, present or absent
 	LockKeyQueue // which jobs of a concurrency key are ready and which are held back
 	LockOpen     // the open runs of a type, with its bucket; empty name: those of all types
+	LockAccess   // all principals and tokens: two memberships granted at once may make a cycle
 )
 
 // ReadsAlone reports whether a transaction that only reads what a lock of the

@@ -1,7 +1,6 @@
 package rules
 
 import (
-	"cmp"
 	"slices"
 	"time"
 
@@ -18,9 +17,7 @@ func expiredReservationsQuery(u *UnitOfWork) ExpiredReservationsQuery {
 func decidePrune(u *UnitOfWork, c *rota.Prune) (rota.Reply, *rota.Error) {
 	ExpiredReservations.want(u, expiredReservationsQuery(u))
 	ExpiredRequests.want(u, expiredRequestsQuery(u, rota.PruneMax))
-	if !c.AuditBefore.IsZero() {
-		OldAudit.want(u, oldAuditQuery(micros(c.AuditBefore)))
-	}
+	EndedTokens.want(u, endedTokensQuery(u))
 	reply := &rota.Pruned{}
 	examined := eachChain(u, c.Executions, rota.PruneRowsMax, func(first *rota.Job, attempts []rota.ID) {
 		if !prunable(u, first, attempts, c.Before) {
@@ -36,45 +33,30 @@ func decidePrune(u *UnitOfWork, c *rota.Prune) (rota.Reply, *rota.Error) {
 		Reservations.set(u, id, nil)
 	}
 	removeExpiredRequests(u, rota.PruneMax)
-	if !c.AuditBefore.IsZero() {
-		reply.Audit, reply.MoreAudit = removeOldAudit(u, micros(c.AuditBefore))
-	}
+	removeEndedTokens(u, c)
 	return reply, nil
 }
 
-func oldAuditQuery(before time.Time) OldAuditQuery {
-	return OldAuditQuery{Before: before.UnixMicro(), Limit: rota.PruneMax + 1}
+func endedTokensQuery(u *UnitOfWork) EndedTokensQuery {
+	return EndedTokensQuery{Before: u.Now.Add(-rota.TokenKeep).UnixMicro(), Limit: rota.PruneMax}
 }
 
-// removeOldAudit removes the oldest audit entries before a time, at most
-// PruneMax, including entries of this transaction: those are never written.
-func removeOldAudit(u *UnitOfWork, before time.Time) (removed int, more bool) {
-	old := slices.Clone(OldAudit.get(u, oldAuditQuery(before)))
-	for i := range u.audit {
-		if e := &u.audit[i]; e.At.Before(before) {
-			old = append(old, OldEntry{At: e.At.UnixMicro(), ID: e.ID, own: true})
-		}
+// removeEndedTokens removes tokens that nobody can use any more. Each has an audit entry, which stays longer.
+func removeEndedTokens(u *UnitOfWork, c *rota.Prune) {
+	ids := EndedTokens.get(u, endedTokensQuery(u))
+	for _, id := range ids {
+		u.wantAuditedSubject(c, tokenSubject(id))
+		AccessTokens.want(u, id)
 	}
-	slices.SortFunc(old, func(a, b OldEntry) int { return cmp.Or(cmp.Compare(a.At, b.At), a.ID.Compare(b.ID)) })
-	more = len(old) > rota.PruneMax
-	old = old[:min(len(old), rota.PruneMax)]
-	u.removeAudit(old, before)
-	return len(old), more
-}
-
-func (u *UnitOfWork) removeAudit(old []OldEntry, before time.Time) {
-	audit := u.audit
-	u.onUndo(func() { u.audit, u.removedAudit, u.auditBound = audit, nil, noTime })
-	own := map[rota.ID]bool{}
-	for _, e := range old {
-		if e.own {
-			own[e.ID] = true
-		} else {
-			u.removedAudit = append(u.removedAudit, e.ID)
+	for _, id := range ids {
+		t := AccessTokens.get(u, id)
+		if t == nil || t.EndedAt().IsZero() || !t.EndedAt().Before(u.Now.Add(-rota.TokenKeep)) || u.auditedSubject(c, tokenSubject(id)) {
+			continue
 		}
+		AccessTokens.set(u, id, nil)
+		u.setAccess(c)
+		u.auditSubject(c, rota.AuditTokenPruned, tokenSubject(id), tokenDetail(t), nil)
 	}
-	u.audit = slices.DeleteFunc(slices.Clone(audit), func(e rota.AuditEntry) bool { return own[e.ID] })
-	u.auditBound = before
 }
 
 // eachChain calls a rule for each of some executions that exist, with its first attempt and

@@ -174,6 +174,18 @@ const (
 	DroppedEnded                      // last attempts of executions that have ended, by id
 )
 
+// OwnedDefinitionsQuery finds templates and schedules of an owner other than admin, in any order.
+type OwnedDefinitionsQuery struct {
+	Owner string
+	Limit int
+}
+
+// CertificateQuery finds the name of the user that has a certificate, "" if there is none.
+type CertificateQuery struct{ Certificate string }
+
+// RolesQuery finds the names of all roles. The store also puts the roles into the unit of work.
+type RolesQuery struct{}
+
 // ExpiredReservationsQuery finds the ids of reservations that ended before
 // Before, by id.
 type ExpiredReservationsQuery struct {
@@ -181,18 +193,11 @@ type ExpiredReservationsQuery struct {
 	Limit  int
 }
 
-// OldAuditQuery finds the oldest audit entries before Before, by (at, id).
-type OldAuditQuery struct {
+// EndedTokensQuery finds the ids of tokens that were revoked, or else have
+// expired, before Before, by that time and id.
+type EndedTokensQuery struct {
 	Before int64
 	Limit  int
-}
-
-// OldEntry is an answer to OldAuditQuery: the time and the id of an entry.
-type OldEntry struct {
-	At int64
-	ID rota.ID
-
-	own bool // written in this transaction
 }
 
 // ExpiredRequestsQuery finds the idempotency keys that were stored at By or

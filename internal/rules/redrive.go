@@ -1,6 +1,10 @@
 package rules
 
-import "github.com/rotajobs/rota"
+import (
+	"cmp"
+
+	"github.com/rotajobs/rota"
+)
 
 // decideRedrive runs an execution that has ended again, as a new job, since what
 // has ended does not change.
@@ -28,7 +32,7 @@ func decideRedrive(u *UnitOfWork, c *rota.Redrive) (rota.Reply, *rota.Error) {
 		Status: rota.StatusQueued, Priority: tail.Priority, Attempt: 1, Policy: tail.Policy,
 		ScopeKind: tail.ScopeKind, ScopeID: tail.ScopeID, UniqueKey: tail.UniqueKey, UniqueFor: tail.UniqueFor,
 		Template: tail.Template, Schedule: tail.Schedule, ConcurrencyKey: tail.ConcurrencyKey, CountsAt: tail.CountsAt,
-		RedriveOf: tail.ExecutionID, Trace: tail.Trace, CreatedBy: c.Actor, CreatedAt: u.Now,
+		RedriveOf: tail.ExecutionID, Trace: tail.Trace, Owner: ownerOfRedrive(tail, c.Actor), CreatedBy: c.Actor, CreatedAt: u.Now,
 	}
 	if c.Params != nil {
 		j.Params = rota.MergeParams(tail.Params, c.Params)
@@ -41,6 +45,15 @@ func decideRedrive(u *UnitOfWork, c *rota.Redrive) (rota.Reply, *rota.Error) {
 	holdKey(u, j)
 	u.auditJob(c, rota.AuditJobRedriven, tail, j.ID.String(), paramsChanges(tail, j))
 	return &rota.Redriven{Job: withoutToken(j)}, nil
+}
+
+// ownerOfRedrive keeps the user that an execution runs for. A job without a definition runs for its creator, so a redrive by
+// another actor, such as an administrator, must not run with the rights of that actor.
+func ownerOfRedrive(tail *rota.Job, actor string) string {
+	if user := tail.RunsFor(); tail.Owner == "" && user != cmp.Or(actor, rota.AdminUser) {
+		return user
+	}
+	return tail.Owner
 }
 
 // wantRedrive asks for what decides whether an execution may be redriven, and

@@ -100,7 +100,7 @@ func newJob(u *UnitOfWork, actor string, nj *rota.NewJob, id rota.ID) *rota.Job 
 		if j.UniqueKey != "" && j.UniqueFor == 0 {
 			j.UniqueFor = t.Spec.UniqueFor
 		}
-		j.ConcurrencyKey = t.Spec.ConcurrencyKey
+		j.ConcurrencyKey, j.Owner = t.Spec.ConcurrencyKey, t.Owner
 		patch = patch.Or(t.Spec.Policy)
 	} else if j.Params = nj.Params; len(j.Params) == 0 {
 		j.Params = json.RawMessage("{}")

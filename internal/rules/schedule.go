@@ -80,6 +80,11 @@ func nextSchedule(u *UnitOfWork, c *rota.PutSchedule, s *rota.Schedule) (*rota.S
 	next := &rota.Schedule{Name: c.Name, CreatedBy: c.Actor, CreatedAt: u.Now}
 	if s != nil {
 		*next = *s
+	} else {
+		next.Owner, next.Since = ownerFor(u, c.Actor), u.Now
+		if was != nil {
+			next.Since = beginsAt(u, was.Since)
+		}
 	}
 	next.State = stateAfter(u, c, s, newTimes)
 	if next.State != rota.ScheduleDisabled || c.State != "" {

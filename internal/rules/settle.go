@@ -68,7 +68,7 @@ func createRetry(u *UnitOfWork, c *rota.Meta, j *rota.Job, e retryOptions) {
 		ScopeKind: j.ScopeKind, ScopeID: j.ScopeID, PlanTime: j.PlanTime, UniqueKey: j.UniqueKey, UniqueFor: j.UniqueFor,
 		Template: j.Template, Schedule: j.Schedule, GroupID: j.GroupID, GroupPosition: j.GroupPosition,
 		ConcurrencyKey: j.ConcurrencyKey, CountsAt: j.CountsAt, Trace: j.Trace,
-		CreatedBy: j.CreatedBy, CreatedAt: u.Now,
+		Owner: j.Owner, CreatedBy: j.CreatedBy, CreatedAt: u.Now,
 	}
 	switch {
 	case !e.retryAt.IsZero():

@@ -29,29 +29,39 @@ func decidePutTemplate(u *UnitOfWork, c *rota.PutTemplate) (rota.Reply, *rota.Er
 	if t != nil {
 		version = t.Version
 	}
-	if refusal := mayPut(c.Mode, "template", c.Name, t != nil, version, c.Version); refusal != nil {
+	dropped := t != nil && t.Owner == "" && c.Mode == rota.PutCreate // does not exist for the creator of a new one
+	if refusal := mayPut(c.Mode, "template", c.Name, t != nil && !dropped, version, c.Version); refusal != nil {
 		return nil, refusal
 	}
 	next := &rota.Template{Name: c.Name, State: rota.TemplateActive, CreatedBy: c.Actor, CreatedAt: u.Now}
-	act := rota.AuditTemplateCreated
+	renew := t == nil || t.Owner == "" || c.Recreate
 	if t != nil {
-		if t.Spec.Equal(c.Spec) {
-			return &rota.TemplatePut{Template: t}, nil
-		}
+		other := ""
 		if c.OnlySchedule != "" {
-			if other := otherUser(u, otherUsersQuery(c.Name), c.OnlySchedule); other != "" {
-				return nil, templateShared(c.Name, other)
-			}
+			other = otherUser(u, otherUsersQuery(c.Name), c.OnlySchedule)
 		}
-		*next, act = *t, rota.AuditTemplateModified
+		switch {
+		case t.Spec.Equal(c.Spec) && (!renew || other != ""):
+			return &rota.TemplatePut{Template: t}, nil
+		case other != "":
+			return nil, templateShared(c.Name, other)
+		}
+		*next = *t
+	}
+	if dropped {
+		next.State = rota.TemplateActive
+	}
+	act, was, detail := rota.AuditTemplateModified, t, ""
+	if renew {
+		renewTemplate(u, c, next)
+		act, was = rota.AuditTemplateCreated, nil
 	}
 	next.Spec, next.Version, next.UpdatedAt = c.Spec.Canonical(), c.ID, u.Now
 	Templates.set(u, c.Name, next)
-	changes, detail := templateChanges(t, next), ""
-	if t != nil {
+	if t != nil && !t.Spec.Equal(next.Spec) {
 		detail = auditUsers(u, c, t, next)
 	}
-	u.auditSubject(c, act, TemplateSubject(c.Name), detail, changes)
+	u.auditSubject(c, act, TemplateSubject(c.Name), detail, templateChanges(was, next))
 	return &rota.TemplatePut{Template: next, Changed: true}, nil
 }
 
@@ -91,6 +101,9 @@ func decideArchive(u *UnitOfWork, c *rota.Archive) (rota.Reply, *rota.Error) {
 func setTemplate(u *UnitOfWork, c rota.Command, t *rota.Template, state rota.TemplateState, act string) *rota.Template {
 	next := *t
 	next.State, next.Version, next.UpdatedAt = state, c.Head().ID, u.Now
+	if t.Owner == "" {
+		renewTemplate(u, c, &next)
+	}
 	Templates.set(u, t.Name, &next)
 	u.auditSubject(c, act, TemplateSubject(t.Name), "", templateChanges(t, &next))
 	return &next

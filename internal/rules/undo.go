@@ -1,5 +1,7 @@
 package rules
 
+import "slices"
+
 // undo reverses one change: that of a job's row, or any other by restore.
 type undo struct {
 	row     *jobRow
@@ -24,6 +26,18 @@ func (u *UnitOfWork) undoTo(mark int) {
 		}
 	}
 	u.undo = u.undo[:mark]
+}
+
+// changedSince reports whether anything was decided differently since a mark. A job that was set to what it was has
+// not changed.
+func (u *UnitOfWork) changedSince(mark int) bool {
+	return slices.ContainsFunc(u.undo[mark:], func(entry undo) bool {
+		if entry.restore != nil {
+			return true
+		}
+		was, is := entry.was.is, entry.row.is
+		return (was == nil) != (is == nil) || was != nil && diffJob(was, is)|diffRun(was.Run, is.Run) != 0
+	})
 }
 
 // saveRow keeps a copy of a row, to undo its change.

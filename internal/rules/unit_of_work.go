@@ -46,8 +46,6 @@ type UnitOfWork struct {
 	keysToBalance     []keyOfType           // concurrency keys, with the types of their changed jobs, to balance at the end of the command
 	wake              bool                  // a claim that found nothing may find a job now
 	audit             []rota.AuditEntry
-	removedAudit      []rota.ID // stored audit entries to delete
-	auditBound        time.Time // entries before this time may be deleted
 	undo              []undo
 	commandSeq        int // number of the current command, so that each can be undone alone
 

@@ -56,6 +56,28 @@ func decideOtherVerb(u *UnitOfWork, c rota.Command) (rota.Reply, *rota.Error) {
 		return decideRedrive(u, c)
 	case *rota.Remember:
 		return decideRemember(u, c)
+	case *rota.SetOwner:
+		return decideSetOwner(u, c)
+	}
+	return decideAccess(u, c)
+}
+
+func decideAccess(u *UnitOfWork, c rota.Command) (rota.Reply, *rota.Error) {
+	switch c := c.(type) {
+	case *rota.PutPrincipal:
+		return decidePutPrincipal(u, c)
+	case *rota.DropPrincipal:
+		return decideDropPrincipal(u, c)
+	case *rota.GrantPrivileges:
+		return decideGrantPrivileges(u, c)
+	case *rota.PutToken:
+		return decidePutToken(u, c)
+	case *rota.RevokeToken:
+		return decideRevokeToken(u, c)
+	case *rota.TouchTokens:
+		return decideTouchTokens(u, c)
+	case *rota.RecordAccess:
+		return decideRecordAccess(u, c)
 	}
 	panic(fmt.Sprintf("rules: no rules for %T", c))
 }

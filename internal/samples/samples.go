@@ -32,7 +32,7 @@ func Lease() rota.LeaseRef {
 // Commands returns a valid command of every verb, in the order of wire numbers, with
 // every field set. A job cannot have both run_at and delay, so the Enqueue has two jobs.
 func Commands() []rota.Command {
-	return slices.Concat(queue(), definitions(), fires(), maintenance(), reach())
+	return slices.Concat(queue(), definitions(), fires(), maintenance(), reach(), access())
 }
 
 func queue() []rota.Command {
@@ -135,11 +135,18 @@ func Variants() map[string]rota.Command {
 			Template: "mail", Every: time.Hour, Partition: rota.Partition{Strategy: rota.PartitionDynamic, Expression: `shard.region == "eu"`},
 		}},
 		"put_template_sole": &rota.PutTemplate{Meta: Meta(44), Name: "mail", OnlySchedule: "newsletter", Spec: rota.TemplateSpec{Type: "mail.send"}},
-		"all_dry":           &rota.All{Meta: Meta(45), Members: []rota.Command{&rota.Archive{Meta: Meta(46), Name: "mail"}}, Dry: true},
+		"put_template_anew": &rota.PutTemplate{Meta: Meta(72), Name: "mail", Recreate: true, Spec: rota.TemplateSpec{Type: "mail.send"}},
+		"trigger_expecting": &rota.Trigger{Meta: rota.Meta{ID: ID(73), Actor: "ada", Expect: []rota.Expectation{
+			{Kind: rota.ExpectSchedule, Name: "nightly", Owner: "ada", Since: Time}, {Kind: rota.ExpectTemplate, Name: "mail"},
+		}}, Schedule: "nightly"},
+		"all_dry": &rota.All{Meta: Meta(45), Members: []rota.Command{&rota.Archive{Meta: Meta(46), Name: "mail"}}, Dry: true},
 		"put_throttle_each": &rota.PutThrottle{Meta: Meta(47), Spec: rota.ThrottleSpec{
 			EachKey:       []rota.EachKeyLimit{{Pattern: "tenant:*", Concurrency: 1}},
 			EachKeyOfType: []rota.EachKeyOfTypeLimit{{Type: "mail.send", Concurrency: 2}},
 		}},
+		"put_token_job": &rota.PutToken{
+			Meta: Meta(74), TokenID: "k7Qm2Wd9", User: "ci", Scope: rota.ScopeRead, Job: "nightly", Hash: strings.Repeat("0123456789abcdef", 4),
+		},
 		"edit_later": &rota.Edit{
 			Meta: Meta(51), JobID: ID(0x59), RunAt: Time, MergeParams: json.RawMessage(`{"to":"me"}`),
 		},
@@ -156,6 +163,7 @@ func Variants() map[string]rota.Command {
 		"redrive_again": &rota.Redrive{
 			Meta: Meta(54), JobID: ID(0x62), Params: json.RawMessage(`{"to":"me"}`), Again: true,
 		},
+		"grant_role":         &rota.GrantPrivileges{Meta: Meta(70), To: []string{"ci"}, Role: "ops"},
 		"put_schedule_every": &rota.PutSchedule{Meta: Meta(38), Name: "often", Spec: rota.ScheduleSpec{Template: "mail", Every: 90 * time.Second}},
 	}
 }
@@ -204,7 +212,7 @@ func maintenance() []rota.Command {
 		&rota.Release{Meta: Meta(32), ReservationID: ID(0x52)},
 		&rota.Expire{Meta: Meta(33), Limit: 8},
 		&rota.Sweep{Meta: Meta(34), Limit: 9},
-		&rota.Prune{Meta: Meta(35), Executions: []rota.ID{ID(0x53), ID(0x54)}, Before: Time, AuditBefore: Time},
+		&rota.Prune{Meta: Meta(35), Executions: []rota.ID{ID(0x53), ID(0x54)}, Before: Time},
 		&rota.Redrive{Meta: Meta(36), JobID: ID(0x55)},
 		&rota.Remember{Meta: Meta(39), Key: "order-7", Hash: strings.Repeat("0123456789abcdef", 4), Command: ID(0x56)},
 	}
@@ -217,5 +225,32 @@ func reach() []rota.Command {
 			{URL: "http://localhost:8080/", Secret: "shh"},
 		}},
 		&rota.Drop{Meta: Meta(41), Name: "nightly", Version: new(ID(0x58)), KeepHistory: true, Recreate: true},
+	}
+}
+
+// Verifier is a SCRAM verifier that no password matches.
+const Verifier = "SCRAM-SHA-256$4096:W22ZaJ0SNY7soEsUEjb6gQ==$WG5d8oPm3OtcPnkdi4Uo7BkeZkBFzpcXkuLmtbsT4qY=:wfPLwcE6nTWhTAmQ7tl2KeoiWGPlZqQxSrmfPwDl2dU="
+
+func access() []rota.Command {
+	return []rota.Command{
+		&rota.PutPrincipal{
+			Meta: Meta(63), Name: "ci", Kind: rota.KindUser, Mode: rota.PutReplace, Version: new(ID(0x65)),
+			Verifier: new(Verifier), Certificate: new("ci.example"),
+		},
+		&rota.DropPrincipal{Meta: Meta(64), Name: "ci", Kind: rota.KindUser},
+		&rota.GrantPrivileges{
+			Meta: Meta(65), To: []string{"ci", "ops"}, Privileges: []rota.Privilege{rota.ExecuteJob, rota.ViewJobHistory}, Job: "nightly", Revoke: true,
+		},
+		&rota.PutToken{
+			Meta: Meta(66), TokenID: "k7Qm2Wd9", User: "ci", Scope: rota.ScopeWorker, Type: "mail.send",
+			Hash: strings.Repeat("0123456789abcdef", 4), Verifier: Verifier, ExpiresAt: Time.AddDate(0, 0, 90),
+		},
+		&rota.RevokeToken{Meta: Meta(67), TokenID: "k7Qm2Wd9"},
+		&rota.TouchTokens{Meta: Meta(68), Uses: []rota.TokenUse{{TokenID: "k7Qm2Wd9", At: Time}}},
+		&rota.RecordAccess{Meta: Meta(69), Records: []rota.AccessRecord{{
+			Act: rota.AuditRunAs, Actor: "ci", Subject: "job 1", JobID: ID(0x66), RunID: ID(0x67), Count: 12, Detail: "role ops",
+			ExecutionID: ID(0x68), Schedule: "nightly",
+		}}},
+		&rota.SetOwner{Meta: Meta(71), Name: "nightly", Owner: "ada"},
 	}
 }

@@ -33,6 +33,12 @@ func Pass(p Param, arg any) {
 		p.Bool(v)
 	case rota.ID:
 		p.ID(v)
+	case []byte:
+		if v == nil {
+			p.Null()
+			return
+		}
+		p.Bytes(v)
 	case OptionalText:
 		if v == "" {
 			p.Null()
@@ -69,6 +75,8 @@ func KindOf(arg any) Kind {
 		return Bool
 	case rota.ID, OptionalID:
 		return ID
+	case []byte:
+		return Bytes
 	}
 	return Int
 }
@@ -94,3 +102,4 @@ func (t *taker) Small(n int)      { t.arg = n }
 func (t *taker) Float(f float64)  { t.arg = f }
 func (t *taker) Bool(is bool)     { t.arg = is }
 func (t *taker) ID(id rota.ID)    { t.arg = id }
+func (t *taker) Bytes(b []byte)   { t.arg = b }

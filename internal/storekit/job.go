@@ -50,6 +50,7 @@ var jobColumns = pointersTo([]Column[rota.Job]{
 	moment("wait_until", func(j *rota.Job) *time.Time { return &j.WaitUntil }),
 	id("redrive_of", func(j *rota.Job) *rota.ID { return &j.RedriveOf }),
 	text("trace", func(j *rota.Job) *string { return &j.Trace }),
+	text("owner", func(j *rota.Job) *string { return &j.Owner }),
 	raw("params", func(j *rota.Job) *json.RawMessage { return &j.Params }).notNull(),
 
 	ofRun(id("run_id", func(r *rota.Run) *rota.ID { return &r.ID })),

@@ -86,10 +86,22 @@ func Loaders[T Tx](s *Searches) []rules.Loader[T] {
 			func(u *rules.UnitOfWork, q rules.PendingIntentsQuery, r Row) {
 				u.PutIntent(q, rules.Intent{Kind: r.Text(0), Name: r.Text(1)})
 			}),
-		search[T](rules.OldAudit, func(q rules.OldAuditQuery) (string, []any) { return sqlOldAudit, []any{q.Before, q.Limit} },
-			func(u *rules.UnitOfWork, q rules.OldAuditQuery, r Row) {
-				rules.Append(rules.OldAudit, u, q, rules.OldEntry{At: r.Int(0), ID: r.ID(1)})
+		search[T](rules.CertificateUsers, func(q rules.CertificateQuery) (string, []any) { return sqlCertificateUser, []any{q.Certificate} },
+			func(u *rules.UnitOfWork, q rules.CertificateQuery, r Row) {
+				rules.CertificateUsers.Put(u, q, r.Text(0))
 			}),
+		search[T](rules.OwnedDefinitions, func(q rules.OwnedDefinitionsQuery) (string, []any) {
+			return sqlOwnedDefinitions, []any{q.Owner, q.Limit}
+		},
+			func(u *rules.UnitOfWork, q rules.OwnedDefinitionsQuery, r Row) {
+				rules.Append(rules.OwnedDefinitions, u, q, r.Text(0))
+			}),
+		loadRoles[T](),
+		search[T](rules.EndedTokens, func(q rules.EndedTokensQuery) (string, []any) {
+			return sqlEndedTokens, []any{q.Before, q.Limit}
+		}, func(u *rules.UnitOfWork, q rules.EndedTokensQuery, r Row) {
+			rules.Append(rules.EndedTokens, u, q, r.Text(0))
+		}),
 		search[T](rules.ExpiredReservations, func(q rules.ExpiredReservationsQuery) (string, []any) {
 			return sqlExpiredReservations, []any{q.Before, q.Limit}
 		}, func(u *rules.UnitOfWork, q rules.ExpiredReservationsQuery, r Row) {
@@ -116,6 +128,12 @@ ORDER BY n`
 	sqlIntents = Intents.Select() + `
 ORDER BY kind, name
 LIMIT $1`
+	sqlEndedTokens = `
+SELECT id
+FROM rota_access_tokens
+WHERE coalesce(revoked_at, expires_at) IS NOT NULL AND coalesce(revoked_at, expires_at) < $1
+ORDER BY coalesce(revoked_at, expires_at), id
+LIMIT $2`
 	sqlExpiredReservations = Reservations.Select() + `
 WHERE status <> 'ACTIVE' AND ended_at < $1
 ORDER BY id

@@ -12,9 +12,11 @@ func Lookups() map[string]string {
 		"definition": sqlDefinition, "attempts": sqlAttempts, "job": sqlShownJob, "last attempt": sqlLastAttempt, "execution": sqlExecution,
 		"earlier members": sqlEarlier, "dependencies": sqlDependencies,
 		"audit": sqlAudit, "audit of a subject": sqlAuditOfSubject, "audit of a schedule": sqlAuditOfSchedule,
-		"audit of an execution": sqlAuditOfExecution, "old audit": sqlOldAudit, "created jobs": sqlCreatedJobs,
+		"audit of an execution": sqlAuditOfExecution, "seals of the audit": sqlSeals, "last seal of the audit": sqlAuditHead, "created jobs": sqlCreatedJobs,
 		"finished jobs": sqlFinishedJobs, "finished jobs of a schedule": sqlFinishedJobsOf, "chain of a job": sqlChainOf,
 		"execution of an attempt": sqlExecutionOf,
-		"prunable oldest":         sqlPrunableOldest, "prunable newest": sqlPrunableNewest,
+		"principal":               Principals.ByKey(), "principals": pageByName(Principals, ""), "user of a certificate": sqlCertificateUser, "definitions of an owner": sqlOwnedDefinitions, "roles": sqlRoles,
+		"token": AccessTokens.ByKey(), "tokens": sqlTokens, "tokens of a user": sqlTokensOf, "ended tokens": sqlEndedTokens,
+		"prunable oldest": sqlPrunableOldest, "prunable newest": sqlPrunableNewest,
 	}
 }

@@ -41,6 +41,9 @@ func (s *Reader) clock(ctx context.Context) (now time.Time, err error) {
 // Querier executes queries in order, if possible in one round trip.
 type Querier interface {
 	Query(queries ...Query) error
+	// AuditEntries reads the audit entries that have one of some ids, in any order, with the columns of
+	// Audit.
+	AuditEntries(ids []rota.ID, each func(Row) error) error
 }
 
 // Query is a query, the function that is called with each of its rows, and its arguments.

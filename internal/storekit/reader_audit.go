@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/rotajobs/rota"
-	"github.com/rotajobs/rota/internal/rules"
 )
 
 // The audit has three sources, each in the order of its entries, newest first: the stored entries,
@@ -64,13 +63,6 @@ SELECT ` + ListedJob + `
 FROM chain
 JOIN rota_jobs j ON j.id = chain.id
 ORDER BY chain.n`
-
-	sqlOldAudit = `
-SELECT at, id
-FROM rota_audit
-WHERE at < $1
-ORDER BY at, id
-LIMIT $2`
 )
 
 // auditRows is how many rows of each source a page with a filter examines. A page without one
@@ -142,6 +134,8 @@ var (
 func (m *auditMerge) queries() []Query {
 	job, ofJob := subjectJob(m.q.Subject)
 	switch {
+	case m.q.Derived:
+		return []Query{m.created(), m.ended(sqlFinishedJobs)}
 	case !m.q.ExecutionID.IsZero():
 		return []Query{
 			m.stored(sqlAuditOfExecution, m.q.ExecutionID),
@@ -285,14 +279,3 @@ func (m *auditMerge) page() rota.AuditPage {
 	}
 	return rota.AuditPage{Entries: m.entries, Next: m.end, More: m.end != rota.AuditCursor{}}
 }
-
-// MoveAuditBound is the statement that permits the deletion of entries before a time. The database
-// refuses to delete others.
-func MoveAuditBound(c *rules.Changes) Statement {
-	return Statement{sqlMoveAuditBound, []any{c.AuditBound}}
-}
-
-const sqlMoveAuditBound = `
-UPDATE rota_audit_bound
-SET removed_before = $1
-WHERE removed_before < $1`

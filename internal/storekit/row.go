@@ -22,6 +22,7 @@ type Row interface {
 	Time(col int) time.Time
 	Duration(col int) time.Duration
 	JSON(col int) json.RawMessage // a copy
+	Bytes(col int) []byte         // a copy
 }
 
 // Param receives the value of one parameter of a statement.
@@ -33,6 +34,7 @@ type Param interface {
 	Float(float64)
 	Bool(bool)
 	ID(rota.ID)
+	Bytes([]byte)
 }
 
 // Kind is the type of the values of a column.
@@ -46,6 +48,7 @@ const (
 	Float
 	Bool
 	ID
+	Bytes
 )
 
 // splitLines reads artifacts, which are stored as one JSON string on each line.
@@ -93,3 +96,4 @@ func (s shifted) ID(col int) rota.ID             { return s.Row.ID(col + s.by) }
 func (s shifted) Time(col int) time.Time         { return s.Row.Time(col + s.by) }
 func (s shifted) Duration(col int) time.Duration { return s.Row.Duration(col + s.by) }
 func (s shifted) JSON(col int) json.RawMessage   { return s.Row.JSON(col + s.by) }
+func (s shifted) Bytes(col int) []byte           { return s.Row.Bytes(col + s.by) }

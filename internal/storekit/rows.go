@@ -56,7 +56,7 @@ func (r *Rows) Append(t *RowTable, row Row) {
 }
 
 // appendRow writes a row: for each column a byte that is 0 for NULL, then the value. Integers,
-// floats, booleans and ids have a fixed width, a text has its length in front.
+// floats, booleans and ids have a fixed width, a text or bytes have their length in front.
 func appendRow(data []byte, columns []RowColumn, r Row) []byte {
 	for col, c := range columns {
 		if r.Null(col) {
@@ -65,8 +65,11 @@ func appendRow(data []byte, columns []RowColumn, r Row) []byte {
 		}
 		data = append(data, 1)
 		switch c.Kind {
-		case Text:
+		case Text, Bytes:
 			text := r.Text(col)
+			if c.Kind == Bytes {
+				text = string(r.Bytes(col))
+			}
 			data = append(binary.AppendUvarint(data, uint64(len(text))), text...)
 		case Int, Small:
 			data = binary.BigEndian.AppendUint64(data, uint64(r.Int(col)))
@@ -90,7 +93,7 @@ func appendRow(data []byte, columns []RowColumn, r Row) []byte {
 type RowValue struct {
 	Kind Kind
 	Null bool
-	Text string
+	Text string // also of Bytes
 	Int  int64
 	Num  float64
 	ID   rota.ID
@@ -113,6 +116,8 @@ func (v *RowValue) Pass(p Param) {
 		p.Bool(v.Int != 0)
 	case v.Kind == ID:
 		p.ID(v.ID)
+	case v.Kind == Bytes:
+		p.Bytes([]byte(v.Text))
 	}
 }
 
@@ -153,7 +158,7 @@ func readValue(row []byte, kind Kind, v *RowValue) (rest []byte, err error) {
 	}
 	width := 0
 	switch kind {
-	case Text:
+	case Text, Bytes:
 		n, used := binary.Uvarint(row)
 		if used <= 0 || n > uint64(len(row)-used) {
 			return nil, errShortRow
@@ -171,7 +176,7 @@ func readValue(row []byte, kind Kind, v *RowValue) (rest []byte, err error) {
 	}
 	value, rest := row[:width], row[width:]
 	switch kind {
-	case Text:
+	case Text, Bytes:
 		v.Text = string(value)
 	case Int, Small:
 		v.Int = int64(binary.BigEndian.Uint64(value))

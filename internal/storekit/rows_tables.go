@@ -18,6 +18,9 @@ var RowTables = []*RowTable{
 	rowTable(Dropped, RowTable{}),
 	rowTable(Throttle, RowTable{}),
 	rowTable(Webhooks, RowTable{}),
+	rowTable(Principals, RowTable{}),
+	rowTable(AccessTokens, RowTable{}),
+	rowTable(AccessState, RowTable{}),
 	rowTable(Buckets, RowTable{}),
 	rowTable(Intents, RowTable{}),
 	rowTable(Requests, RowTable{}),
@@ -26,8 +29,19 @@ var RowTables = []*RowTable{
 	rowTable(UniqueKeys, RowTable{}),
 	rowTable(Reservations, RowTable{Waiting: "status = 'ACTIVE'"}),
 	rowTable(Audit, RowTable{Waiting: "at >= (SELECT min(r.at) FROM rota_requests r)"}),
-	{Name: "rota_audit_bound", Keys: 1, Columns: []RowColumn{{"id", Small}, {"removed_before", Int}}, Preset: true},
+	{Name: "rota_audit_seals", Keys: 1, Columns: []RowColumn{{"seq", Int}, {"first", Int}, {"ids", Bytes}, {"hashes", Bytes}}, Waiting: none},
+	{Name: "rota_audit_unsealed", Keys: 1, Columns: []RowColumn{{"n", Int}, {"at", Int}, {"ids", Bytes}}, Waiting: none},
+	{Name: "rota_audit_anchor", Keys: 1, Columns: []RowColumn{
+		{"id", Small}, {"seq", Int}, {"hash", Bytes}, {"removed_before", Int}, {"key", Bytes}, {"signature", Bytes},
+	}, Waiting: none, Preset: true},
 }
+
+// none is the condition of a table whose rows belong to all of the history. A copy without history begins
+// a new chain of the audit.
+const none = "1 = 0"
+
+// OnlyHistory reports whether a copy without history takes none of the rows.
+func (t *RowTable) OnlyHistory() bool { return t.Waiting == none }
 
 // rowTable returns a table with all its columns, the key first.
 func rowTable[T any](t *Table[T], row RowTable) *RowTable {

@@ -33,6 +33,8 @@ var (
 			moment("created_at", func(t *rota.Template) *time.Time { return &t.CreatedAt }).insertOnly(),
 			moment("updated_at", func(t *rota.Template) *time.Time { return &t.UpdatedAt }),
 			document("spec", func(t *rota.Template) any { return &t.Spec }),
+			text("owner", func(t *rota.Template) *string { return &t.Owner }),
+			moment("since", func(t *rota.Template) *time.Time { return &t.Since }),
 			derived("type", func(t *rota.Template) string { return t.Spec.Type }),
 			derivedNumber("webhooks", func(t *rota.Template) int { return len(t.Spec.Webhooks) }),
 		},
@@ -60,6 +62,8 @@ var (
 			moment("moved_at", func(s *rota.Schedule) *time.Time { return &s.MovedAt }),
 			moment("resumed_at", func(s *rota.Schedule) *time.Time { return &s.ResumedAt }),
 			moment("triggered_at", func(s *rota.Schedule) *time.Time { return &s.TriggeredAt }),
+			text("owner", func(s *rota.Schedule) *string { return &s.Owner }),
+			moment("since", func(s *rota.Schedule) *time.Time { return &s.Since }),
 			derived("template", func(s *rota.Schedule) string { return s.Spec.Template }),
 		},
 	})

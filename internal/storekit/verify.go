@@ -21,6 +21,9 @@ type Verified interface {
 	EachInIndex(index Index, check func(Row) error) (exists bool, err error)
 	// EachWrongAuditID calls check with the id of each audit entry whose id does not have 16 bytes.
 	EachWrongAuditID(check func(Row) error) error
+	// AuditEntries reads the audit entries that have one of some ids, in any order, with the columns of
+	// Audit.
+	AuditEntries(ids []rota.ID, each func(Row) error) error
 	// Damage returns a description of a damaged database if err reports one, and "" otherwise.
 	Damage(err error) (database, detail string)
 }
@@ -92,7 +95,7 @@ func (in *Inspection) CheckAll() error {
 	in.progress(in.checked)
 	err := firstError(
 		func() error { return in.on.CheckDatabase(in.report) },
-		in.intents, in.limits, in.webhooks, in.buckets, in.types, in.templates, in.schedules, in.orphanEdges,
+		in.intents, in.limits, in.webhooks, in.buckets, in.types, in.templates, in.schedules, in.orphanEdges, in.principals, in.accessTokens, in.accessState,
 		func() error { return in.jobs("", "") },
 		in.recheck,
 		in.overlapTurns, in.queues, in.redrives, in.groups, in.orphanMembers, in.reservations,
@@ -100,7 +103,7 @@ func (in *Inspection) CheckAll() error {
 			in.References()
 			return nil
 		},
-		in.keys, in.audit,
+		in.keys, in.audit, in.chain,
 		func() error { return in.order(QueueIndex, in.QueueOrder()) },
 		func() error { return in.order(ClaimIndex, in.ClaimOrder()) },
 	)

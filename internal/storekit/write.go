@@ -31,6 +31,9 @@ func AfterJobs(c *rules.Changes) []Statement {
 		changes(Buckets, rules.Buckets.Changes(c), nil),
 		changes(Intents, rules.IntentRecords.Changes(c), nil),
 		changes(Dropped, rules.DroppedSchedules.Changes(c), nil),
+		principalChanges(rules.Principals.Changes(c)),
+		changes(AccessTokens, rules.AccessTokens.Changes(c), nil),
+		changes(AccessState, rules.AccessState.Changes(c), nil),
 	)
 }
 

@@ -62,6 +62,8 @@ func lostField(j, parent *rota.Job) string {
 		return "policy"
 	case j.CreatedBy != parent.CreatedBy:
 		return "creator"
+	case j.Owner != parent.Owner && parent.Owner != "": // jobs that ended before owners were stored have none
+		return "owner"
 	case !edited && !bytes.Equal(j.Params, parent.Params):
 		return "params"
 	case !edited && j.Priority != parent.Priority:

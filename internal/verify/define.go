@@ -27,7 +27,10 @@ func (v *Verifier) Template(t *rota.Template, typ string, webhooks int, stored [
 	row := rules.TemplateSubject(t.Name)
 	v.templates[t.Name] = t.State
 	knownWord(v, row, "state", t.State, rota.TemplateActive, rota.TemplateArchived)
-	v.times(row, t.CreatedAt, t.UpdatedAt)
+	v.times(row, t.CreatedAt, t.UpdatedAt, t.Since)
+	if t.Owner == "" && t.State != rota.TemplateArchived {
+		v.violation(rota.CheckOwnerMissing, []string{row}, "it is %s, but has no owner", t.State)
+	}
 	spec, read := readSpec[rota.TemplateSpec](v, row, stored)
 	if !read {
 		return

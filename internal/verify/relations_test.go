@@ -351,7 +351,7 @@ func TestOneTimeScheduleIsSpentOnlyAfterItsTimeFired(t *testing.T) {
 		v, names := checkNames()
 		v.templates["t"] = rota.TemplateActive
 		v.Schedule(ScheduleRow{
-			Schedule: &rota.Schedule{Name: "once", State: rota.ScheduleEnabled, LastFire: last},
+			Schedule: &rota.Schedule{Name: "once", State: rota.ScheduleEnabled, Owner: rota.AdminUser, LastFire: last},
 			Template: "t", Spec: rota.EncodeSpec(spec),
 		})
 		v.References()

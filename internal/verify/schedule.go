@@ -30,7 +30,10 @@ type ScheduleRow struct {
 func (v *Verifier) Schedule(r ScheduleRow) {
 	s, row := r.Schedule, rules.ScheduleSubject(r.Schedule.Name)
 	knownWord(v, row, "state", s.State, rota.ScheduleEnabled, rota.ScheduleDisabled, rota.SchedulePaused)
-	v.times(row, s.Anchor, s.NextFire, s.LastFire, s.MovedAt, s.ResumedAt, s.TriggeredAt, s.CreatedAt, s.UpdatedAt)
+	v.times(row, s.Anchor, s.NextFire, s.LastFire, s.MovedAt, s.ResumedAt, s.TriggeredAt, s.CreatedAt, s.UpdatedAt, s.Since)
+	if s.Owner == "" {
+		v.violation(rota.CheckOwnerMissing, []string{row}, "it has no owner")
+	}
 	switch {
 	case s.State == rota.ScheduleDisabled && !s.NextFire.IsZero():
 		v.violation(rota.CheckScheduleShape, []string{row}, "it is DISABLED, but fires next at %s", rules.Stamp(s.NextFire))
@@ -76,6 +79,7 @@ func (v *Verifier) References() {
 		v.scheduleRefers(name, v.schedules[name])
 	}
 	v.cycles(names)
+	v.roleCycles()
 }
 
 func (v *Verifier) scheduleRefers(name string, s *declaredSchedule) {
@@ -97,13 +101,20 @@ func (v *Verifier) scheduleRefers(name string, s *declaredSchedule) {
 	}
 }
 
-// cycles removes schedules that depend on no remaining schedule. What remains
-// is in a cycle or depends on one.
+// cycles reports schedules that depend on themselves.
 func (v *Verifier) cycles(names []string) {
 	left := map[string][]string{}
 	for _, name := range names {
 		left[name] = v.schedules[name].dependsOn
 	}
+	eachCycle(left, names, func(path []string) {
+		v.violation(rota.CheckDependencyCycle, []string{rules.ScheduleSubject(path[0])}, "it depends on itself: %s", strings.Join(path, " → "))
+	})
+}
+
+// eachCycle removes names that depend on no remaining name. What remains is in a
+// cycle or depends on one. It empties left.
+func eachCycle(left map[string][]string, names []string, report func(path []string)) {
 	for {
 		peel(left)
 		start := slices.IndexFunc(names, func(name string) bool { _, is := left[name]; return is })
@@ -111,7 +122,7 @@ func (v *Verifier) cycles(names []string) {
 			return
 		}
 		path := cycleFrom(left, names[start])
-		v.violation(rota.CheckDependencyCycle, []string{rules.ScheduleSubject(path[0])}, "it depends on itself: %s", strings.Join(path, " → "))
+		report(path)
 		for _, name := range path {
 			delete(left, name)
 		}

@@ -31,6 +31,8 @@ type Verifier struct {
 	schedules   map[string]*declaredSchedule
 	createdFrom map[string]rota.ID // one job created from each template
 	active      rota.ID            // the ACTIVE reservation
+	principals  map[string]*declaredPrincipal
+	hasAccess   bool // there are principals or tokens
 }
 
 // NewVerifier returns a Verifier that reports each violation once.
@@ -38,6 +40,7 @@ func NewVerifier(report func(rota.Violation)) *Verifier {
 	return &Verifier{
 		report: report, intents: map[rules.Intent]bool{}, templates: map[string]rota.TemplateState{},
 		schedules: map[string]*declaredSchedule{}, createdFrom: map[string]rota.ID{},
+		principals: map[string]*declaredPrincipal{},
 	}
 }
 

@@ -173,6 +173,8 @@ var logOutages = []string{
 	"a run ended after its lease was lost; its outcome is dropped",
 	"the history was not pruned",
 	"old run logs cannot be removed; trying again later",
+	"audit entries were not sealed; the next attempt follows",
+	"the head of the audit was not signed",
 }
 
 // logLeaseExpired is the log message of a server that stops a run because its lease has

@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"encoding/json"
+	"slices"
 	"strconv"
 
 	"github.com/rotajobs/rota/sql/kind"
@@ -40,9 +41,13 @@ func (sh *tableBuilder) row() []any {
 	return row
 }
 
-func newBuilder(c *Catalog) *builder {
+// newBuilder returns a builder of some relations, of all if none is named.
+func newBuilder(c *Catalog, relations ...string) *builder {
 	b := &builder{Catalog: c, tableByName: map[string]*tableBuilder{}}
 	for _, of := range systemClasses() {
+		if len(relations) > 0 && !slices.Contains(relations, of.name) {
+			continue
+		}
 		sh := &tableBuilder{class: of, at: map[string]int{}, defaults: make([]any, len(of.attrs))}
 		for i, a := range of.attrs {
 			sh.at[a.name], sh.defaults[i] = i, a.defaultValue()
@@ -144,7 +149,7 @@ func (b *builder) relations() []Relation {
 		for j, a := range sh.attrs {
 			columns[j] = translate.Column{Name: a.name, Kind: a.kind}
 		}
-		all[i] = Relation{Schema: sh.schema, Name: sh.name, OID: sh.oid, Columns: columns, Rows: sh.rows, Index: indexed[sh.name]}
+		all[i] = Relation{Schema: sh.schema, Name: sh.name, OID: sh.oid, Columns: columns, Rows: sh.rows, Index: indexed[sh.name], OfRoles: slices.Contains(roleRelations, sh.name)}
 	}
 	return all
 }

@@ -44,6 +44,7 @@ var keys = map[string][]string{
 	"jobs": {"job_uuid"}, "job_runs": {"job_run_uuid"}, "job_dependencies": {"job_uuid", "depends_on_job_uuid"},
 	"executions": {"id"}, "templates": {"template_name"}, "schedules": {"schedule_name"}, "groups": {"group_uuid"},
 	"reservations": {"reservation_uuid"}, "nodes": {"node_name"},
+	"users": {"name"}, "roles": {"name"}, "role_members": {"role", "member"}, "tokens": {"id"},
 }
 
 // Relation is a table of the catalogue with its rows. All callers share the rows and must not
@@ -54,6 +55,7 @@ type Relation struct {
 	Columns      []translate.Column
 	Rows         [][]any  // of int64, float64, string, []byte and nil; booleans are 0 and 1
 	Index        []string // columns to index
+	OfRoles      bool     // RoleRows returns its rows, which change
 }
 
 // Relations returns the complete catalogue of a subject.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -33,6 +34,10 @@ func matchesKind(k kind.Kind, v any) bool {
 // regprocs matches the columns that name functions.
 var regprocs = regexp.MustCompile(`aggfnoid|typ(subscript|input|output|receive|send|modin|modout|analyze)|opr(code|rest|join)|rng(canonical|subdiff)|amhandler`)
 
+// firstUnpinned is the first number that initdb gives to an object, such as a type of information_schema. These numbers
+// differ between minor versions and builds.
+const firstUnpinned = 12000
+
 // The rows of built-in objects equal those of a PostgreSQL server. The first column of each
 // relation is its key.
 func TestBuiltinRowsEqualPostgres(t *testing.T) {
@@ -50,7 +55,7 @@ func TestBuiltinRowsEqualPostgres(t *testing.T) {
 		ours := relationOf(t, c, test.relation).pick(t, strings.Fields(test.columns)...)
 		same := 0
 		for key, row := range ours {
-			if real[key] == nil {
+			if n, err := strconv.Atoi(key); real[key] == nil || err == nil && n >= firstUnpinned {
 				continue // one that is ours, or whose number is not the same everywhere
 			}
 			if same++; maskBuild(strings.Join(row, "|")) != maskBuild(strings.Join(real[key], "|")) {

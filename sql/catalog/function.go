@@ -22,6 +22,8 @@ type Env struct {
 	// Set changes a setting; local means for the current transaction. If it is nil,
 	// set_config cannot change settings.
 	Set func(name, value string, local bool) error
+	// Roles returns the users and roles that the session sees. If it is nil, there is only the owner.
+	Roles func() (*Roles, error)
 }
 
 // Error is an error of a call.

@@ -35,7 +35,7 @@ var calls = map[string]call{
 	"shobj_description": objectComment,
 	"col_description":   columnComment,
 
-	"pg_get_userbyid":      roleName,
+	"pg_get_userbyid":      userByID,
 	"pg_get_indexdef":      showIndex,
 	"pg_get_constraintdef": showConstraint,
 
@@ -63,7 +63,7 @@ var calls = map[string]call{
 	"has_database_privilege":   hasPrivilege(nil),
 	"has_function_privilege":   hasPrivilege(nil),
 	"has_type_privilege":       hasPrivilege(nil),
-	"pg_has_role":              hasPrivilege(roleExists),
+	"pg_has_role":              hasRole,
 
 	"to_regclass":     toReg((*Catalog).readClass),
 	"to_regtype":      toReg((*Catalog).readType),
@@ -80,12 +80,7 @@ func ifKnown(known bool, is func() bool) any {
 	return boolInt(is())
 }
 
-func roleName(_ *Env, c *Catalog, args []any) (any, error) {
-	if n := oidOr0(args[0]); n != ownerRole {
-		return fmt.Sprintf("unknown (OID=%d)", n), nil
-	}
-	return c.subject.Owner, nil
-}
+func unknownRole(oid int64) string { return fmt.Sprintf("unknown (OID=%d)", oid) }
 
 // withProc returns NULL for a function that does not exist.
 func withProc(show func(*proc) string) call {

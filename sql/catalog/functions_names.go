@@ -192,20 +192,24 @@ func (c *Catalog) showSpace(_ *Env, oid int64) string {
 	return ""
 }
 
-func (c *Catalog) readRole(_ *Env, text string) (int64, error) {
+func (c *Catalog) readRole(env *Env, text string) (int64, error) {
 	name, err := parseSingleName(text)
 	if err != nil {
 		return 0, err
 	}
-	if name == c.subject.Owner {
-		return ownerRole, nil
+	all, err := env.roles(c)
+	if err != nil {
+		return 0, err
+	}
+	if found := all.byName[name]; found != nil {
+		return found.oid, nil
 	}
 	return 0, fail(stateNoObject, `role "%s" does not exist`, name)
 }
 
-func (c *Catalog) showRole(_ *Env, oid int64) string {
-	if oid == ownerRole {
-		return query.QuoteIdent(c.subject.Owner)
+func (c *Catalog) showRole(env *Env, oid int64) string {
+	if all, err := env.roles(c); err == nil && all.byOID[oid] != nil {
+		return query.QuoteIdent(all.byOID[oid].Name)
 	}
 	return ""
 }

@@ -5,7 +5,7 @@ import "strings"
 // privileges are all privileges; true means granted to all roles. Every role may read all tables
 // and write none: jobs are changed by statements, whose permissions the catalogue does not show.
 var privileges = map[string]bool{
-	"SELECT": true, "USAGE": true, "CONNECT": true, "EXECUTE": true, "MEMBER": true,
+	"SELECT": true, "USAGE": true, "CONNECT": true, "EXECUTE": true,
 	"INSERT": false, "UPDATE": false, "DELETE": false, "TRUNCATE": false, "REFERENCES": false, "TRIGGER": false,
 	"CREATE": false, "TEMPORARY": false, "TEMP": false,
 }
@@ -16,7 +16,7 @@ func hasPrivilege(exists func(c *Catalog, env *Env, object any) (bool, error)) c
 	return func(env *Env, c *Catalog, args []any) (any, error) {
 		last := len(args) - 1
 		if last == 2 {
-			if _, err := roleExists(c, env, args[0]); err != nil {
+			if _, err := c.role(env, args[0]); err != nil {
 				return nil, err
 			}
 		}
@@ -55,17 +55,4 @@ func schemaExists(c *Catalog, env *Env, object any) (bool, error) {
 	}
 	_, err := c.readSpace(env, textOf(object))
 	return true, err
-}
-
-func roleExists(c *Catalog, env *Env, role any) (bool, error) {
-	if n, is := oid(role); is {
-		if n != ownerRole && n != 0 {
-			return false, fail(stateNoObject, "role with OID %d does not exist", n)
-		}
-		return true, nil
-	}
-	if name := textOf(role); name != c.subject.Owner && name != env.User && name != "public" {
-		return false, fail(stateNoObject, `role "%s" does not exist`, name)
-	}
-	return true, nil
 }

@@ -8,22 +8,6 @@ import (
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
-// maskedPassword replaces passwords.
-const maskedPassword = "********"
-
-// roles fills the relations about roles. There is one role, and its password is never shown.
-func (b *builder) roles() {
-	name := b.subject.Owner
-	flags := []any{
-		"rolname", name, "rolsuper", true, "rolinherit", true, "rolcreaterole", false, "rolcreatedb", false,
-		"rolcanlogin", true, "rolreplication", false, "rolbypassrls", true, "rolconnlimit", -1,
-	}
-	b.add("pg_authid", append(flags, "oid", ownerRole)...)
-	b.add("pg_roles", append(flags, "oid", ownerRole, "rolpassword", maskedPassword)...)
-	user := []any{"usename", name, "usesysid", ownerRole, "usecreatedb", false, "usesuper", true, "userepl", false, "usebypassrls", true}
-	b.add("pg_user", append(user, "passwd", maskedPassword)...)
-}
-
 // databases fills the relations about databases. There is one database.
 func (b *builder) databases() {
 	b.add("pg_database", "oid", ourDatabase, "datname", b.subject.Database, "datdba", ownerRole, "encoding", encodingUTF8,

@@ -12,6 +12,9 @@ const secretKeyMax = 128
 // alterJob parses the changes. SET is written once or before each change; commas between changes are optional.
 func (p *parser) alterJob() Statement {
 	s := &AlterJob{IfExists: p.acceptBoth("IF", "EXISTS"), Name: p.job()}
+	if p.tok.is("OWNER") {
+		return p.alterOwner(s)
+	}
 	p.altering = true
 	given, keys := clausePositions{}, map[string]bool{}
 	p.change(s, given, keys, false)
@@ -21,6 +24,23 @@ func (p *parser) alterJob() Statement {
 	}
 	p.checkCombinations(&s.Set, given)
 	return s
+}
+
+// alterOwner reads OWNER TO, which stands alone: it needs other rights than the changes.
+func (p *parser) alterOwner(s *AlterJob) Statement {
+	p.expect("OWNER", "TO")
+	p.mark(PlaceOwner)
+	return &AlterOwner{Name: s.Name, IfExists: s.IfExists, Owner: p.user()}
+}
+
+// user reads the name of a user, or CURRENT_USER, which is the empty string.
+func (p *parser) user() string {
+	for _, word := range []string{"CURRENT_USER", "SESSION_USER", "CURRENT_ROLE"} {
+		if p.accept(word) {
+			return ""
+		}
+	}
+	return p.name(userName)
 }
 
 // change reads one thing to set or to drop. Behind a comma SET may be left out.
@@ -33,6 +53,9 @@ func (p *parser) change(s *AlterJob, given clausePositions, keys map[string]bool
 	case p.accept("SET"), comma && !p.atEnd():
 	case comma:
 		p.unexpected("SET or DROP SECRET")
+		return
+	case len(given)+len(keys) == 0:
+		p.unexpected("SET, DROP SECRET or OWNER TO", "SET", "DROP", "OWNER")
 		return
 	default:
 		p.unexpected("SET or DROP SECRET", "SET", "DROP")

@@ -167,7 +167,7 @@ func (p *parser) dependsClause(c *Clauses) {
 	if p.accept("NONE") {
 		return
 	}
-	c.DependsOn = p.names(jobName, func() bool {
+	c.DependsOn = p.names(jobName, DependsPlace, func() bool {
 		if !p.tok.IsSymbol(",") {
 			return false
 		}

@@ -14,6 +14,7 @@
 //	RECREATE JOB name clause …
 //	ALTER JOB [IF EXISTS] name SET clause [[,] [SET] clause …]
 //	                           SET SECRET 'key' = 'value' | DROP SECRET 'key'
+//	ALTER JOB [IF EXISTS] name OWNER TO user | CURRENT_USER
 //	DROP JOB [IF EXISTS] name [KEEP HISTORY]
 //	EXECUTE JOB name
 //	CANCEL JOB RUN id
@@ -50,10 +51,15 @@
 //
 // # The rest
 //
-//	CREATE USER name [PASSWORD 'text'], ALTER USER name PASSWORD 'text', DROP USER [IF EXISTS] name
-//	CREATE ROLE name, DROP ROLE [IF EXISTS] name
-//	GRANT privilege, … | ALL [PRIVILEGES] | role [ON JOB name] TO name, …
-//	REVOKE privilege, … | ALL [PRIVILEGES] | role [ON JOB name] FROM name, …
+//	CREATE USER [IF NOT EXISTS] name [[WITH] [PASSWORD 'text'] [CERTIFICATE 'common name']]
+//	ALTER USER [IF EXISTS] name [WITH] [PASSWORD 'text' | NULL] [CERTIFICATE 'common name' | NULL]
+//	CREATE ROLE [IF NOT EXISTS] name
+//	DROP USER | ROLE [IF EXISTS] name
+//	GRANT privilege, … | ALL [PRIVILEGES] [ON JOB name] TO name, …
+//	REVOKE privilege, … | ALL [PRIVILEGES] [ON JOB name] FROM name, …
+//	GRANT role TO name, …
+//	REVOKE role FROM name, …
+//	SHOW GRANTS [FOR name | CURRENT_USER], SHOW USERS, SHOW ROLES
 //	BEGIN, START TRANSACTION, COMMIT, END, ROLLBACK, ABORT
 //	SHOW setting
 //	SELECT, WITH, VALUES, TABLE, EXPLAIN: kept as text

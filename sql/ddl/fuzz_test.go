@@ -80,7 +80,7 @@ func FuzzSplit(f *testing.F) {
 func hasSecret(s Statement) bool {
 	switch s := s.(type) {
 	case *Security:
-		return s.Password != nil
+		return s.Password != nil && *s.Password != ""
 	case *AlterJob:
 		return len(s.Secrets) > 0
 	}

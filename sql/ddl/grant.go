@@ -23,11 +23,12 @@ func (p *parser) grant() Statement {
 	expected := []string{"ON", side}
 	if p.accept("ON") {
 		p.expect("JOB")
+		p.mark(PlaceOnJob)
 		s.Job = p.name(jobName)
 		expected = expected[1:]
 	}
 	p.choose("", expected...)
-	s.To = p.names("the name of a user or role", p.comma)
+	s.To = p.names("the name of a user or role", GranteePlace, p.comma)
 	return s
 }
 
@@ -35,6 +36,7 @@ func (p *parser) grant() Statement {
 func (p *parser) grantedRights(s *Security) {
 	switch {
 	case p.tok.Kind == lexer.Name || p.tok.Kind == lexer.Word && !p.beginsPrivilege():
+		p.mark(PlaceRole)
 		s.Role = p.role()
 		return
 	case p.accept("ALL"):
@@ -42,7 +44,12 @@ func (p *parser) grantedRights(s *Security) {
 		s.All = true
 		return
 	}
-	s.Privileges = p.distinct(p.privilege, func(privilege string) string { return privilege }, p.comma)
+	s.Privileges = p.distinct(func() string {
+		at := p.tok
+		privilege := p.privilege()
+		p.markAt(PrivilegePlace(privilege), at)
+		return privilege
+	}, func(privilege string) string { return privilege }, p.comma)
 }
 
 var privilegeWords = []string{"CREATE", "ALTER", "DROP", "EXECUTE", "VIEW", "ADMIN", "ALL"}

@@ -47,6 +47,11 @@ func TestParseManualForms(t *testing.T) {
 	for _, text := range []string{
 		"ALTER JOB nightly DROP SECRET 'key';", "DROP JOB nightly;", "DROP JOB nightly KEEP HISTORY;", "EXECUTE JOB nightly;",
 		"CANCEL JOB RUN 7d444840-9dc0-11d1-b245-5ffdce74fad2;", "CANCEL JOB RUN " + shard + ";",
+		"ALTER JOB nightly OWNER TO alice;", "ALTER JOB nightly OWNER TO CURRENT_USER;",
+		"CREATE USER alice PASSWORD 'correct horse' CERTIFICATE 'alice.example.com';", "ALTER USER alice PASSWORD 'correct horse';",
+		"ALTER USER alice CERTIFICATE NULL;", "DROP USER alice;", "CREATE ROLE ops;", "DROP ROLE IF EXISTS ops;",
+		"GRANT CREATE JOB, EXECUTE JOB TO alice;", "GRANT EXECUTE JOB, VIEW JOB HISTORY ON JOB nightly TO ops;", "GRANT ALL PRIVILEGES ON JOB nightly TO ops;",
+		"REVOKE EXECUTE JOB ON JOB nightly FROM ops;", "GRANT ops TO alice;", "REVOKE ops FROM alice;", "SHOW GRANTS;", "SHOW GRANTS FOR alice;",
 		"SELECT job_name, state, next_run_time FROM sys.jobs ORDER BY next_run_time;", "SELECT * FROM sys.job_runs WHERE job_uuid = '...';",
 	} {
 		checkParses(t, text)
@@ -67,6 +72,7 @@ func TestStatementTags(t *testing.T) {
 		"EXECUTE JOB a": "EXECUTE JOB", "CANCEL JOB RUN '7d444840-9dc0-11d1-b245-5ffdce74fad2'": "CANCEL JOB RUN",
 		"SHOW JOBS": "SHOW", "SHOW x": "SHOW", "VALUES (1)": "SELECT", "EXPLAIN SELECT 1": "EXPLAIN", "START TRANSACTION": "BEGIN",
 		"END": "COMMIT", "ABORT": "ROLLBACK", "CREATE USER a": "CREATE USER", "DROP ROLE a": "DROP ROLE", "REVOKE ADMIN FROM a": "REVOKE",
+		"ALTER JOB a OWNER TO b": "ALTER JOB", "SHOW GRANTS FOR a": "SHOW", "SHOW USERS": "SHOW", "SHOW ROLES": "SHOW",
 	} {
 		s, err := Parse(text)
 		if err != nil || s.Tag() != want {

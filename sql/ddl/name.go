@@ -41,12 +41,13 @@ func (p *parser) checkName(what, name string) bool {
 	return false
 }
 
-// names parses a list of distinct names. More reports whether the list continues after a name.
-func (p *parser) names(what string, more func() bool) []string {
+// names parses a list of distinct names. Place names the place of each. More reports whether the list continues after a
+// name.
+func (p *parser) names(what string, place func(string) string, more func() bool) []string {
 	return p.distinct(func() string {
 		at := p.tok
 		name := p.name(what)
-		p.markAt(DependsPlace(name), at)
+		p.markAt(place(name), at)
 		return name
 	}, func(name string) string { return excerpt(printName(name)) }, more)
 }
@@ -88,6 +89,7 @@ func (p *parser) comma() bool { return p.acceptSymbol(",") }
 // namesToQuote are keywords that are allowed in the same position as a name. Print quotes a name that equals one.
 var namesToQuote = map[string]bool{
 	"if": true, "none": true, "all": true, "admin": true, "create": true, "alter": true, "drop": true, "execute": true, "view": true,
+	"current_user": true, "session_user": true, "current_role": true,
 }
 
 // printName writes a name so that it is read as the same one.

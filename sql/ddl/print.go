@@ -1,6 +1,9 @@
 package ddl
 
-import "strings"
+import (
+	"cmp"
+	"strings"
+)
 
 // Print writes a statement in its canonical form: keywords in upper case, one
 // clause a line, clauses in the order of the manual. Parse returns an equal
@@ -12,6 +15,8 @@ func (s *CancelRun) print() string     { return "CANCEL JOB RUN " + quoteString(
 func (s *ExplainRun) print() string    { return "EXPLAIN JOB RUN " + quoteString(s.ID) }
 func (s *ShowJobs) print() string      { return "SHOW JOBS" }
 func (s *ShowCreateJob) print() string { return "SHOW CREATE JOB " + printName(s.Name) }
+func (s *ShowUsers) print() string     { return "SHOW USERS" }
+func (s *ShowRoles) print() string     { return "SHOW ROLES" }
 func (s *Show) print() string          { return "SHOW " + s.Name }
 func (s *Commit) print() string        { return s.Tag() }
 func (s *Rollback) print() string      { return s.Tag() }
@@ -55,6 +60,20 @@ func (s *AlterJob) print() string {
 	}
 	return strings.Join(text, "\n  ")
 }
+
+func (s *AlterOwner) print() string {
+	return s.Tag() + " " + given(s.IfExists, "IF EXISTS ") + printName(s.Name) + " OWNER TO " + printUser(s.Owner)
+}
+
+func (s *ShowGrants) print() string {
+	if s.For == nil {
+		return "SHOW GRANTS"
+	}
+	return "SHOW GRANTS FOR " + printUser(*s.For)
+}
+
+// printUser prints a name that may be CURRENT_USER.
+func printUser(name string) string { return cmp.Or(given(name != "", printName(name)), "CURRENT_USER") }
 
 func (c SecretChange) print() string {
 	if c.Drop {

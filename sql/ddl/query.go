@@ -42,11 +42,28 @@ func (p *parser) show() Statement {
 	case p.tok.is("JOBS") && p.peek().ends():
 		p.advance()
 		return &ShowJobs{}
+	case p.tok.is("USERS") && p.peek().ends():
+		p.advance()
+		return &ShowUsers{}
+	case p.tok.is("ROLES") && p.peek().ends():
+		p.advance()
+		return &ShowRoles{}
+	case p.tok.is("GRANTS") && (p.peek().ends() || p.peek().is("FOR")):
+		return p.showGrants()
 	case p.accept("CREATE"):
 		p.expect("JOB")
 		return &ShowCreateJob{Name: p.job()}
 	}
 	return &Show{Name: p.setting()}
+}
+
+func (p *parser) showGrants() Statement {
+	p.advance()
+	if !p.accept("FOR") {
+		return &ShowGrants{}
+	}
+	p.mark(PlaceFor)
+	return &ShowGrants{For: new(p.user())}
 }
 
 // setting reads the name of a setting, which may have several words and parts.
@@ -60,7 +77,7 @@ func (p *parser) setting() string {
 			b.WriteByte(' ')
 		}
 		if p.tok.Kind != lexer.Word {
-			p.unexpected("JOBS, CREATE JOB or the name of a setting")
+			p.unexpected("JOBS, GRANTS, USERS, ROLES, CREATE JOB or the name of a setting")
 			return ""
 		}
 		b.WriteString(strings.ToLower(p.advance().Text))

@@ -48,7 +48,9 @@ func TestKeywordsParseAsNames(t *testing.T) {
 			&AlterJob{Name: "x", Set: Clauses{DependsOn: last, DependsGiven: true}, Secrets: []SecretChange{{Key: "k", Drop: true}}},
 			&DropJob{Name: word}, &DropJob{Name: word, IfExists: true}, &DropJob{Name: word, KeepHistory: true},
 			&ExecuteJob{Name: word}, &ShowCreateJob{Name: word},
-			&Security{Kind: CreateUser, Name: word}, &Security{Kind: DropRole, Name: word, IfExists: true}, &Security{Kind: AlterRole, Name: word, Rename: word},
+			&Security{Kind: CreateUser, Name: word}, &Security{Kind: DropRole, Name: word, IfExists: true}, &Security{Kind: AlterRole, Name: word, Certificate: pointer("cn")},
+			&Security{Kind: AlterUser, Name: word, IfExists: true, Password: pointer("")}, &Security{Kind: CreateRole, Name: word, IfNotExists: true},
+			&AlterOwner{Name: word, Owner: word}, &AlterOwner{Name: word, IfExists: true}, &ShowGrants{For: &word},
 			&Security{Kind: Grant, Role: word, To: last}, &Security{Kind: Revoke, All: true, Job: word, To: list},
 		} {
 			if got, err := Parse(Print(want)); err != nil || !reflect.DeepEqual(got, want) {
@@ -75,7 +77,7 @@ var (
 
 // keywordNames are names that are keywords somewhere.
 func keywordNames() []string {
-	words := []string{"if", "not", "exists", "none", "set", "secret", "keep", "to", "from", "on", "job", "jobs", "run", "as", "with", "password", "privileges", "external"}
+	words := []string{"if", "not", "exists", "none", "set", "secret", "keep", "to", "from", "on", "job", "jobs", "run", "as", "with", "password", "privileges", "external", "certificate", "null", "owner", "current_user", "session_user", "current_role", "for"}
 	for _, list := range [][]string{statementWords, privilegeWords, states, classes, unitWords()} {
 		for _, w := range list {
 			words = append(words, strings.ToLower(w))
@@ -89,7 +91,7 @@ func keywordNames() []string {
 
 func drawStatement(t *rapid.T) Statement {
 	yes := rapid.Bool()
-	switch kind := rapid.IntRange(0, 18).Draw(t, "kind"); kind {
+	switch kind := rapid.IntRange(0, 21).Draw(t, "kind"); kind {
 	case 0, 1, 2:
 		s := &CreateJob{Name: anyName.Draw(t, "name"), Mode: rapid.SampledFrom([]CreateMode{Create, CreateOrAlter, Recreate}).Draw(t, "mode")}
 		s.IfNotExists = s.Mode == Create && yes.Draw(t, "if not exists")
@@ -108,7 +110,7 @@ func drawStatement(t *rapid.T) Statement {
 	case 10:
 		return &ShowCreateJob{Name: anyName.Draw(t, "name")}
 	case 11:
-		return rapid.SampledFrom([]Statement{&ShowJobs{}, &Commit{}, &Rollback{}, &Begin{}, &Begin{Mode{ReadOnly: new(true)}}, &Begin{Mode{Level: "REPEATABLE READ", ReadOnly: new(false)}}}).Draw(t, "plain")
+		return rapid.SampledFrom([]Statement{&ShowJobs{}, &ShowUsers{}, &ShowRoles{}, &ShowGrants{}, &ShowGrants{For: pointer("")}, &Commit{}, &Rollback{}, &Begin{}, &Begin{Mode{ReadOnly: new(true)}}, &Begin{Mode{Level: "REPEATABLE READ", ReadOnly: new(false)}}}).Draw(t, "plain")
 	case 12:
 		return &Show{Name: rapid.StringMatching(`x[a-z_]{0,5}([. ][a-z_]{1,5}){0,2}`).Draw(t, "setting")}
 	case 13:
@@ -119,11 +121,34 @@ func drawStatement(t *rapid.T) Statement {
 		return drawGrant(t)
 	case 17:
 		return drawSession(t)
+	case 18:
+		return &AlterOwner{Name: anyName.Draw(t, "name"), IfExists: yes.Draw(t, "if exists"), Owner: rapid.OneOf(anyName, rapid.Just("")).Draw(t, "owner")}
+	case 19:
+		return &ShowGrants{For: pointer(anyName.Draw(t, "name"))}
 	default:
-		kind := rapid.SampledFrom([]SecurityKind{CreateUser, DropUser, CreateRole, DropRole}).Draw(t, "security")
-		drops := kind == DropUser || kind == DropRole
-		return &Security{Kind: kind, Name: anyName.Draw(t, "name"), IfExists: drops && yes.Draw(t, "if exists")}
+		return drawPrincipal(t)
 	}
+}
+
+// drawPrincipal draws a statement about one user or role. The password is none or NULL, because Print masks others.
+func drawPrincipal(t *rapid.T) Statement {
+	kind := rapid.SampledFrom([]SecurityKind{CreateUser, AlterUser, DropUser, CreateRole, AlterRole, DropRole}).Draw(t, "security")
+	s := &Security{Kind: kind, Name: anyName.Draw(t, "name")}
+	yes := rapid.Bool().Draw(t, "if")
+	switch kind {
+	case CreateUser:
+		s.IfNotExists, s.Certificate = yes, maybe(t, "certificate", anyNonBlank)
+	case CreateRole:
+		s.IfNotExists = yes
+	case AlterUser, AlterRole:
+		s.IfExists, s.Certificate = yes, maybe(t, "certificate", anyText)
+		if s.Certificate == nil || rapid.Bool().Draw(t, "password") {
+			s.Password = pointer("")
+		}
+	default:
+		s.IfExists = yes
+	}
+	return s
 }
 
 func drawSession(t *rapid.T) Statement {

@@ -76,7 +76,7 @@ func (p *parser) create() Statement {
 	case "USER":
 		return p.createUser()
 	case "ROLE":
-		return &Security{Kind: CreateRole, Name: p.name(roleName)}
+		return p.createRole()
 	}
 	return nil
 }
@@ -87,9 +87,9 @@ func (p *parser) alter() Statement {
 	case "JOB":
 		return p.alterJob()
 	case "USER":
-		return p.alterUser()
+		return p.alterPrincipal(AlterUser, userName)
 	case "ROLE":
-		return p.alterRole()
+		return p.alterPrincipal(AlterRole, roleName)
 	}
 	return nil
 }
@@ -107,9 +107,9 @@ func (p *parser) drop() Statement {
 		}
 		return s
 	case "USER":
-		return &Security{Kind: DropUser, IfExists: p.acceptBoth("IF", "EXISTS"), Name: p.name(userName)}
+		return p.dropPrincipal(DropUser, userName)
 	case "ROLE":
-		return &Security{Kind: DropRole, IfExists: p.acceptBoth("IF", "EXISTS"), Name: p.name(roleName)}
+		return p.dropPrincipal(DropRole, roleName)
 	}
 	return nil
 }

@@ -40,6 +40,13 @@ type SecretChange struct {
 	Drop  bool
 }
 
+// AlterOwner gives a job another owner.
+type AlterOwner struct {
+	Name     string
+	IfExists bool
+	Owner    string // empty: CURRENT_USER
+}
+
 // DropJob removes a job, and its history unless that is kept.
 type DropJob struct {
 	Name        string
@@ -61,6 +68,15 @@ type ShowJobs struct{}
 
 // ShowCreateJob asks for the statement that creates a job.
 type ShowCreateJob struct{ Name string }
+
+// ShowGrants lists who has which privilege: everyone, or with For one user or role, CURRENT_USER if its name is empty.
+type ShowGrants struct{ For *string }
+
+// ShowUsers lists the users.
+type ShowUsers struct{}
+
+// ShowRoles lists the roles.
+type ShowRoles struct{}
 
 // Show asks for a setting of the session, such as server_version or, in several
 // words, time zone. Its name is in lower case, with single spaces.
@@ -103,6 +119,9 @@ func (s *CreateJob) Tag() string {
 // Tag is ALTER JOB.
 func (*AlterJob) Tag() string { return "ALTER JOB" }
 
+// Tag is ALTER JOB.
+func (*AlterOwner) Tag() string { return "ALTER JOB" }
+
 // Tag is DROP JOB.
 func (*DropJob) Tag() string { return "DROP JOB" }
 
@@ -120,6 +139,15 @@ func (*ShowJobs) Tag() string { return "SHOW" }
 
 // Tag is SHOW.
 func (*ShowCreateJob) Tag() string { return "SHOW" }
+
+// Tag is SHOW.
+func (*ShowGrants) Tag() string { return "SHOW" }
+
+// Tag is SHOW.
+func (*ShowUsers) Tag() string { return "SHOW" }
+
+// Tag is SHOW.
+func (*ShowRoles) Tag() string { return "SHOW" }
 
 // Tag is SHOW.
 func (*Show) Tag() string { return "SHOW" }

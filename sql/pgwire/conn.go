@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/rotajobs/rota/access"
 	"github.com/xdg-go/scram"
 )
 
@@ -24,6 +25,10 @@ type conn struct {
 	binding scram.ChannelBinding
 	framer  *framer
 	out     bufferedWriter
+
+	commonName string // of the verified certificate of the client; empty: none
+	user       string // that the client named; after the login the user of the identity
+	identity   access.Identity
 
 	leavePending   func()      // ends the count among the connections that have not logged in; nil: not counted
 	refusal        error       // why the connection is refused; nil: it is served
@@ -75,7 +80,7 @@ func (c *conn) run() error {
 		return err
 	}
 	c.leavePending()
-	defer c.server.releaseSession()
+	defer c.server.sessions.remove(c.identity.User)
 	defer c.prepared.closePortals(nil)
 	return c.serveMessages()
 }
@@ -112,16 +117,13 @@ func (c *conn) logIn() error {
 	c.negotiateVersion(m)
 	c.framer = newFramer(c.net, loginMessageMax, 0)
 	if err := c.authenticate(user); err != nil {
-		if errors.Is(err, errWrongPassword) {
-			return c.refuseLogin(user)
-		}
-		return loginTimeout(err)
-	}
-	if err := c.server.acquireSession(); err != nil {
 		return err
 	}
-	if err := c.startSession(user, m.Parameters); err != nil {
-		c.server.releaseSession()
+	if err := c.server.sessions.add(c.identity.User); err != nil {
+		return err
+	}
+	if err := c.startSession(m.Parameters); err != nil {
+		c.server.sessions.remove(c.identity.User)
 		return err
 	}
 	return nil

@@ -19,12 +19,13 @@ import (
 	"github.com/jackc/pgx/v5/pgproto3"
 	"github.com/jackc/pgx/v5/pgtype"
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/access"
 	"github.com/rotajobs/rota/sql/session"
 	"github.com/rotajobs/rota/store/sqlite"
 )
 
 // newConsoleServer starts a server with a real console and its own store.
-func newConsoleServer(t testing.TB, change ...func(*Config)) (*testServer, *session.Console) {
+func newConsoleServer(t testing.TB, change ...func(*Config)) (_ *testServer, admin func() *session.Session) {
 	t.Helper()
 	store, err := sqlite.Open(filepath.Join(t.TempDir(), "rota.db"))
 	if err != nil {
@@ -36,13 +37,13 @@ func newConsoleServer(t testing.TB, change ...func(*Config)) (*testServer, *sess
 			t.Fatal(err)
 		}
 	}
-	con := session.New(session.Config{Store: store, Version: "0.9"})
+	con := session.New(session.Config{Version: "0.9"})
 	t.Cleanup(func() {
 		_ = con.Close()
 		_ = store.Close()
 	})
-	real := func(c *Config) { c.Session = func(user string) Session { return con.Session(user) } }
-	return newTestServer(t, append(change, real)...), con
+	real := func(c *Config) { c.Session = func(id access.Identity) Session { return con.Session(store, id.User) } }
+	return newTestServer(t, append(change, real)...), func() *session.Session { return con.Session(store, "admin") }
 }
 
 func TestPgxQueryModes(t *testing.T) {
@@ -259,13 +260,13 @@ func TestPsqlCommands(t *testing.T) {
 func BenchmarkCreateJob(b *testing.B) {
 	const text = "CREATE JOB %s%d SCHEDULE EVERY 5 MINUTES AS 'SELECT 1'"
 	ctx := context.Background()
-	rate := func(name string, open func(s *testServer, con *session.Console) func(text string) error) {
+	rate := func(name string, open func(s *testServer, begin func() *session.Session) func(text string) error) {
 		b.Run(name, func(b *testing.B) {
-			s, con := newConsoleServer(b)
+			s, begin := newConsoleServer(b)
 			b.SetParallelism(16)
 			var next atomic.Int64
 			b.RunParallel(func(p *testing.PB) {
-				run := open(s, con)
+				run := open(s, begin)
 				for p.Next() {
 					if err := run(fmt.Sprintf(text, "j", next.Add(1))); err != nil {
 						b.Error(err)
@@ -276,14 +277,14 @@ func BenchmarkCreateJob(b *testing.B) {
 			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "jobs/s")
 		})
 	}
-	rate("in process", func(_ *testServer, con *session.Console) func(string) error {
-		admin := con.Session("admin")
+	rate("in process", func(_ *testServer, begin func() *session.Session) func(string) error {
+		admin := begin()
 		return func(text string) error {
 			return admin.Run(ctx, text, nil, func(*session.Answer) error { return nil })
 		}
 	})
 	for _, mode := range []pgx.QueryExecMode{pgx.QueryExecModeSimpleProtocol, pgx.QueryExecModeExec} {
-		rate("over the wire, "+mode.String(), func(s *testServer, _ *session.Console) func(string) error {
+		rate("over the wire, "+mode.String(), func(s *testServer, _ func() *session.Session) func(string) error {
 			conn, err := pgx.Connect(ctx, s.url(""))
 			if err != nil {
 				b.Fatal(err)

@@ -6,6 +6,8 @@ import (
 	"fmt"
 
 	"github.com/jackc/pgx/v5/pgproto3"
+	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/access"
 	"github.com/rotajobs/rota/sql/session"
 )
 
@@ -27,10 +29,12 @@ const (
 	stateDuplicateStatement = "42P05"
 	stateDuplicatePortal    = "42P03"
 	stateTooManyConnections = "53300"
+	stateRateExceeded       = "53400"
 	stateLimit              = "54000"
 	stateWrongState         = "55000"
 	stateCancelled          = "57014"
 	stateShutdown           = "57P01"
+	stateUnavailable        = "57P03"
 	stateIdle               = "57P05"
 	stateIdleInTransaction  = "25P03"
 	stateInternal           = "XX000"
@@ -98,14 +102,24 @@ func cutAtNUL(text string) string {
 	return text
 }
 
+// endedReason is why an identity is not valid any more.
+func endedReason(err error) string {
+	var e *rota.Error
+	_ = errors.As(err, &e)
+	return e.Reason
+}
+
 // cancelReason replaces the error of a cancelled statement by PostgreSQL's text for the reason,
-// which drivers check. Other errors stay unchanged.
+// which drivers check, and that of an identity that is not valid any more by one that ends the
+// connection. Other errors stay unchanged.
 func cancelReason(ctx context.Context, err error) error {
 	cause := context.Cause(ctx)
 	var consoleErr *session.Error
 	ended := errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) || cause != nil && errors.Is(err, cause) ||
 		errors.As(err, &consoleErr) && consoleErr.State == stateCancelled
 	switch {
+	case access.Ended(err): // the user was dropped, or its token was revoked or has expired
+		return &fatal{errorf(stateNotAuthorized, "log in again", "terminating connection: %s", endedReason(err))}
 	case err == nil || cause == nil || !ended:
 		return err
 	case errors.Is(cause, errCancelled), errors.Is(cause, errTimeout):

@@ -15,20 +15,37 @@ func (c *conn) execute(m *pgproto3.Execute) error {
 		c.out.send(&pgproto3.EmptyQueryResponse{})
 		return nil
 	}
-	if p.answer == nil {
-		if err := c.runPortal(p); err != nil {
-			return err
-		}
-	} else if p.done && p.columns == nil {
-		return errorf(stateWrongState, "bind the statement again", "portal %q cannot be run", m.Portal)
+	switch {
+	case p.answer == nil:
+		err = c.runPortal(p)
+	case p.done && p.columns == nil:
+		err = errorf(stateWrongState, "bind the statement again", "portal %q cannot be run", m.Portal)
+	default:
+		err = c.checkPortal(m.Portal, p)
+	}
+	if err != nil {
+		return err
 	}
 	return c.fetch(p, int(int32(m.MaxRows)))
+}
+
+// checkPortal closes a portal whose remaining rows were read with other rights than the user has now.
+func (c *conn) checkPortal(name string, p *portal) error {
+	now, err := c.rights()
+	if err != nil || now.Equal(p.rights) {
+		return err
+	}
+	c.prepared.closePortal(name)
+	return errorf(stateWrongState, "bind the statement again", "portal %q is closed: the rights of user %s have changed", name, c.user)
 }
 
 // runPortal runs the statement of a portal. All statements between two Syncs form one
 // transaction. Usually there is only one, which then runs alone; so runPortal checks the next
 // message first and starts an implicit transaction only if it is not a Sync.
 func (c *conn) runPortal(p *portal) error {
+	if err := c.checkRate(); err != nil {
+		return err
+	}
 	before := c.session.Status()
 	if before == session.Idle && !c.implicitTransaction {
 		alone, err := c.nextIsSync()
@@ -40,13 +57,17 @@ func (c *conn) runPortal(p *portal) error {
 			c.implicitTransaction = true
 		}
 	}
+	rights, err := c.rights() // before the statement reads, so that a change meanwhile is noticed
+	if err != nil {
+		return err
+	}
 	ctx, done := c.startStatement()
 	defer done()
 	a, err := c.session.Execute(ctx, p.statement, p.args)
 	if err != nil {
 		return cancelReason(ctx, err)
 	}
-	p.answer = a
+	p.answer, p.rights = a, rights
 	c.prepared.dropArguments(p)
 	if a.Columns != nil {
 		p.columns = c.columns(a.Columns, p.formatsOf(len(a.Columns)))

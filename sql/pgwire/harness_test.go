@@ -12,11 +12,13 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgproto3"
+	"github.com/rotajobs/rota/access"
+	"slices"
 )
 
 const password = "correct horse"
 
-var verifier = NewVerifier(password)
+var verifier = access.NewVerifier(password)
 
 // testServer is a server with fake sessions, on a port of this machine.
 type testServer struct {
@@ -27,13 +29,23 @@ type testServer struct {
 	stop   func() error // what Serve returned
 }
 
+// passwordOf returns the verifier of the test password for some users.
+func passwordOf(users ...string) func(context.Context, string) (access.Verifier, access.Identity, error) {
+	return func(_ context.Context, user string) (access.Verifier, access.Identity, error) {
+		if !slices.Contains(users, user) {
+			return access.Verifier{}, access.Identity{}, nil
+		}
+		return verifier, access.Identity{User: user}, nil
+	}
+}
+
 // newTestServer starts a server until the test ends, and then checks that no goroutine is left.
 func newTestServer(t testing.TB, change ...func(*Config)) *testServer {
 	t.Helper()
 	s := &testServer{t: t, store: newFakeStore()}
 	config := Config{
-		Session:    func(string) Session { return newFakeSession(s.store) },
-		Verifier:   func(user string) (Verifier, bool) { return verifier, user == "admin" },
+		Session:    func(access.Identity) Session { return newFakeSession(s.store) },
+		Verifier:   passwordOf("admin"),
 		GuessDelay: time.Millisecond,
 		Version:    "0.9",
 	}
@@ -63,7 +75,9 @@ func newTestServer(t testing.TB, change ...func(*Config)) *testServer {
 		if err := s.stop(); err != nil {
 			t.Errorf("Serve: %v", err)
 		}
-		waitForGoroutines(t, before)
+		if _, fuzzing := t.(*testing.F); !fuzzing { // the fuzzer has goroutines of its own
+			waitForGoroutines(t, before)
+		}
 	})
 	return s
 }
@@ -105,9 +119,12 @@ type client struct {
 	key pgproto3.CancelRequest
 }
 
-func (s *testServer) client() *client {
+func (s *testServer) client() *client { return s.clientOf("admin") }
+
+// clientOf logs in as a user with the test password.
+func (s *testServer) clientOf(user string) *client {
 	s.t.Helper()
-	conn, err := pgconn.Connect(context.Background(), s.url(""))
+	conn, err := pgconn.Connect(context.Background(), strings.Replace(s.url(""), "admin", user, 1))
 	if err != nil {
 		s.t.Fatal(err)
 	}

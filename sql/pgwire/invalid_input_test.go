@@ -14,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5/pgproto3"
+	"github.com/rotajobs/rota/access"
 )
 
 // panicLog is a log handler that collects panics.
@@ -113,8 +114,10 @@ func serveBytes(t *testing.T, raw []byte, session Session) {
 	t.Helper()
 	log := newPanicLog()
 	server, err := New(Config{
-		Session:    func(string) Session { return session },
-		Verifier:   func(string) (Verifier, bool) { return verifier, true },
+		Session: func(access.Identity) Session { return session },
+		Verifier: func(_ context.Context, user string) (access.Verifier, access.Identity, error) {
+			return verifier, access.Identity{User: user}, nil
+		},
 		MessageMax: 64 << 10, Logger: slog.New(log), GuessDelay: time.Nanosecond, LoginTime: 5 * time.Second,
 	})
 	if err != nil {

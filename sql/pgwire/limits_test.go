@@ -84,7 +84,7 @@ func TestConnectionLimitRefusesLogin(t *testing.T) {
 	}
 	one.Send(&pgproto3.Terminate{})
 	_ = one.Flush()
-	for deadline := time.Now().Add(20 * time.Second); s.server.sessions.Load() != 1 && time.Now().Before(deadline); {
+	for deadline := time.Now().Add(20 * time.Second); s.server.sessions.count() != 1 && time.Now().Before(deadline); {
 		time.Sleep(5 * time.Millisecond)
 	}
 	three := s.client()
@@ -188,7 +188,7 @@ func TestClientThatDoesNotReadIsDisconnected(t *testing.T) {
 	c.Send(&pgproto3.Query{String: "wide 50000"})
 	_ = c.Flush()
 	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
-		if s.server.sessions.Load() == 0 {
+		if s.server.sessions.count() == 0 {
 			return
 		}
 	}

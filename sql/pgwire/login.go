@@ -1,12 +1,13 @@
 package pgwire
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/jackc/pgx/v5/pgproto3"
+	"github.com/rotajobs/rota/access"
 	"github.com/xdg-go/scram"
 )
 
@@ -18,9 +19,32 @@ const (
 // loginMessageMax limits the bytes of one authentication message.
 const loginMessageMax = 4 << 10
 
-// authenticate authenticates a user by password. An unknown user gets the same exchange, the same
-// error and the same delay.
+// authenticate authenticates a user by client certificate or by password. A certificate of somebody else counts as none.
 func (c *conn) authenticate(user string) error {
+	c.user = user
+	proved, err := c.hasCertificateOf(user)
+	if err == nil && !proved {
+		if err := c.checkThrottle(user); err != nil {
+			return err
+		}
+		err = c.checkPassword(user)
+	}
+	switch {
+	case errors.Is(err, errWrongPassword):
+		return c.refuseLogin(user)
+	case err != nil:
+		return loginTimeout(err)
+	}
+	c.user = c.identity.User
+	if told := c.server.config.LoggedIn; told != nil {
+		told(c.identity, access.NetworkOf(c.raw.RemoteAddr().String()))
+	}
+	return nil
+}
+
+// checkPassword authenticates a user by password. An unknown user gets the same exchange, the same
+// error and the same delay.
+func (c *conn) checkPassword(user string) error {
 	offered := []string{mechanismPlain}
 	if c.binding.IsSupported() {
 		offered = []string{mechanismPlus, mechanismPlain} // clients choose the first one that they support
@@ -41,7 +65,10 @@ func (c *conn) authenticate(user string) error {
 
 // exchangeSCRAM sends the challenge and checks the client's proof.
 func (c *conn) exchangeSCRAM(user, first string) error {
-	verifier, known := c.server.verifier(user)
+	verifier, identity, err := c.server.verifier(c.ctx, user)
+	if err != nil {
+		return err
+	}
 	conversation := c.server.newConversation(verifier, c.binding)
 	challenge, err := conversation.Step(first)
 	if err != nil {
@@ -59,9 +86,10 @@ func (c *conn) exchangeSCRAM(user, first string) error {
 	switch {
 	case err != nil && reply == "":
 		return malformedSCRAM(reply)
-	case err != nil || !conversation.Valid() || !known:
+	case err != nil || !conversation.Valid() || identity.User == "":
 		return errWrongPassword
 	}
+	c.identity = identity
 	c.out.send(&pgproto3.AuthenticationSASLFinal{Data: []byte(reply)})
 	return nil
 }
@@ -81,8 +109,8 @@ func malformedSCRAM(reply string) error {
 
 // newConversation starts a SCRAM exchange for a verifier. It ignores the user name in the SCRAM
 // messages, since drivers send arbitrary names there.
-func (s *Server) newConversation(v Verifier, binding scram.ChannelBinding) *scram.ServerConversation {
-	server, _ := scram.SHA256.NewServer(func(string) (scram.StoredCredentials, error) { return v.credentials(), nil })
+func (s *Server) newConversation(v access.Verifier, binding scram.ChannelBinding) *scram.ServerConversation {
+	server, _ := scram.SHA256.NewServer(func(string) (scram.StoredCredentials, error) { return v.Credentials(), nil })
 	if binding.IsSupported() {
 		return server.NewConversationWithChannelBinding(binding)
 	}
@@ -90,12 +118,16 @@ func (s *Server) newConversation(v Verifier, binding scram.ChannelBinding) *scra
 }
 
 // verifier returns the verifier of a user, or one that no password matches.
-func (s *Server) verifier(user string) (v Verifier, known bool) {
-	mock := mockVerifier(s.secret, user)
-	if v, known = s.config.Verifier(user); known && v.iterations > 0 {
-		return v, true
+func (s *Server) verifier(ctx context.Context, user string) (access.Verifier, access.Identity, error) {
+	mock := s.mocks.Verifier(user) // also for known users, so that both take the same time
+	v, identity, err := s.config.Verifier(ctx, user)
+	if err != nil {
+		return v, identity, fatalf(stateUnavailable, "try again later", "the users cannot be read: %v", err)
 	}
-	return mock, false
+	if v.IsZero() {
+		return mock, identity, nil
+	}
+	return v, identity, nil
 }
 
 // readInitialResponse reads the mechanism that the client chose, and its first message.
@@ -127,17 +159,4 @@ func (c *conn) readSASLResponse() ([]byte, error) {
 		return nil, fatalf(stateProtocol, "", "expected SASL response, got message type %d", f.kind)
 	}
 	return f.body, nil
-}
-
-// refuseLogin answers a wrong password. The delay grows with the failures of the address.
-func (c *conn) refuseLogin(user string) error {
-	address := host(c.raw.RemoteAddr())
-	c.server.config.Logger.Info("SQL login refused: unknown user or wrong token", "user", user, "from", address)
-	timer := time.NewTimer(c.server.throttle.delay(address))
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-c.closing:
-	}
-	return fatalf(stateWrongPassword, "", "password authentication failed for user %q", user)
 }

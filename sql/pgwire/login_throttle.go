@@ -1,64 +1,58 @@
 package pgwire
 
 import (
-	"net"
-	"sync"
 	"time"
+
+	"github.com/rotajobs/rota/access"
 )
-
-// loginThrottle counts wrong passwords by client address, so that the answer to the next one
-// takes longer. A correct password is never delayed.
-type loginThrottle struct {
-	mu        sync.Mutex
-	baseDelay time.Duration
-	failures  map[string]failedLogins
-}
-
-type failedLogins struct {
-	count int
-	last  time.Time
-}
 
 const (
-	throttleAddressesMax = 1000 // addresses
-	throttleDoublingsMax = 3    // times that the delay is doubled
-	throttleReset        = time.Minute
+	delaysMax         = 512 // refusals that are delayed at the same time
+	delayDoublingsMax = 3   // times that the delay is doubled
 )
 
-func newLoginThrottle(least time.Duration) *loginThrottle {
-	return &loginThrottle{baseDelay: least, failures: map[string]failedLogins{}}
+// checkThrottle refuses a login without checking the password if too many logins of this user from this network have
+// failed. The client could otherwise guess on many connections at once.
+func (c *conn) checkThrottle(user string) error {
+	attempt := c.server.config.Logins.Attempt(user, c.raw.RemoteAddr().String())
+	if attempt.Wait <= 0 {
+		c.pause(attempt.Delay)
+		return nil
+	}
+	seconds := int((attempt.Wait + time.Second - 1) / time.Second)
+	return fatalf(stateRateExceeded, "wait before the next attempt; logins from other addresses are not affected",
+		"too many failed logins for user %q from this address; the next attempt is allowed in %d s", user, seconds)
 }
 
-// delay counts a wrong password and returns how long to wait before the refusal.
-func (g *loginThrottle) delay(address string) time.Duration {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	now := time.Now()
-	if len(g.failures) >= throttleAddressesMax {
-		g.removeExpired(now)
+// refuseLogin answers a wrong password. The delay grows with the failures of the user at this network. The connection does not
+// count among those that log in meanwhile, so that an attacker with many addresses does not keep others from logging in. If
+// too many refusals are delayed, it answers at once: checkThrottle limits the guesses in any case.
+func (c *conn) refuseLogin(user string) error {
+	from := c.raw.RemoteAddr().String()
+	failed := c.server.config.Logins.Failed(user, from)
+	c.server.config.Logger.Info("SQL login refused: unknown user, or wrong password or token", "user", user, "from", from)
+	if told := c.server.config.LoginFailed; told != nil {
+		told(user, access.NetworkOf(from))
 	}
-	earlier := g.failures[address]
-	if now.Sub(earlier.last) > throttleReset {
-		earlier.count = 0
+	c.leavePending()
+	select {
+	case c.server.delays <- struct{}{}:
+		c.pause(c.server.config.GuessDelay << min(failed.Failures-1, delayDoublingsMax))
+		<-c.server.delays
+	default:
 	}
-	if _, kept := g.failures[address]; kept || len(g.failures) < throttleAddressesMax {
-		g.failures[address] = failedLogins{earlier.count + 1, now}
-	}
-	return g.baseDelay << min(earlier.count, throttleDoublingsMax)
+	return fatalf(stateWrongPassword, "", "password authentication failed for user %q", user)
 }
 
-func (g *loginThrottle) removeExpired(now time.Time) {
-	for address, earlier := range g.failures {
-		if now.Sub(earlier.last) > throttleReset {
-			delete(g.failures, address)
-		}
+// pause waits. A shutdown ends it early.
+func (c *conn) pause(d time.Duration) {
+	if d <= 0 {
+		return
 	}
-}
-
-// host is an address without its port.
-func host(address net.Addr) string {
-	if name, _, err := net.SplitHostPort(address.String()); err == nil {
-		return name
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-c.closing:
 	}
-	return address.String()
 }

@@ -103,8 +103,14 @@ func (c *conn) query(m *pgproto3.Query) error {
 	c.prepared.closeUnnamed()
 	ctx, done := c.startStatement()
 	defer done()
+	if err := c.checkRate(); err != nil {
+		return err
+	}
 	none := true
 	err := c.session.Run(ctx, m.String, nil, func(a *session.Answer) error {
+		if !none { // it may have committed: it counts, but cannot be refused any more
+			c.server.config.Rate.Count(c.user)
+		}
 		none = false
 		return c.sendAnswer(a)
 	})

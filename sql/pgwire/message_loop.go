@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5/pgproto3"
+	"github.com/rotajobs/rota/access"
 	"github.com/rotajobs/rota/sql/session"
 )
 
@@ -100,14 +101,42 @@ func (c *conn) waitForMessage() error {
 		defer timer.Stop()
 		idle = timer.C
 	}
-	select {
-	case f, more := <-c.queue.frames:
-		return c.queue.received(f, more)
-	case <-c.closing:
-		return fatalf(stateShutdown, "", "%s", errShutdown)
-	case <-idle:
-		return c.idleTimeout()
+	check := time.NewTicker(c.server.config.CheckEvery)
+	defer check.Stop()
+	for {
+		select {
+		case f, more := <-c.queue.frames:
+			return c.queue.received(f, more)
+		case <-c.closing:
+			return fatalf(stateShutdown, "", "%s", errShutdown)
+		case <-idle:
+			return c.idleTimeout()
+		case <-check.C:
+			if err := c.checkIdentity(); err != nil {
+				return err
+			}
+		}
 	}
+}
+
+// rights returns what the identity of the connection may do now. An identity that is not valid any more ends the connection.
+func (c *conn) rights() (access.Stamp, error) {
+	if c.server.config.Rights == nil {
+		return access.Stamp{}, nil
+	}
+	stamp, err := c.server.config.Rights(c.ctx, c.identity)
+	return stamp, cancelReason(c.ctx, err)
+}
+
+// checkIdentity ends an idle connection whose identity is not valid any more. If the store cannot be read, the connection
+// stays: its next statement is checked.
+func (c *conn) checkIdentity() error {
+	_, err := c.rights()
+	var fatalErr *fatal
+	if errors.As(err, &fatalErr) {
+		return err
+	}
+	return nil
 }
 
 // idleLimit is how long the client may be idle: the shorter one of its own setting and the

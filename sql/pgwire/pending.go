@@ -1,10 +1,6 @@
 package pgwire
 
-import (
-	"net"
-	"net/netip"
-	"sync"
-)
+import "sync"
 
 // pendingConns counts the connections that have not logged in yet, in all and by client address, so that a client
 // without a password cannot keep others from connecting.
@@ -44,20 +40,4 @@ func (p *pendingConns) remove(address string) {
 	if p.byAddress[address]--; p.byAddress[address] == 0 {
 		delete(p.byAddress, address)
 	}
-}
-
-// addressGroup is what an attacker has to change to count as another client: an IPv4 address, or the first 64 bits of an
-// IPv6 address, because one machine has all the others.
-func addressGroup(address net.Addr) string {
-	name := host(address)
-	ip, err := netip.ParseAddr(name)
-	if err != nil {
-		return name
-	}
-	ip = ip.WithZone("").Unmap()
-	if ip.Is4() {
-		return ip.String()
-	}
-	group, _ := ip.Prefix(64)
-	return group.String()
 }

@@ -192,17 +192,3 @@ func TestCancelRequestIsExecutedAboveTheCap(t *testing.T) {
 	s.cancel(c.key)
 	wantLines(t, c.receiveUntilReady(1), []string{"ERROR 57014 canceling statement due to user request", "ReadyForQuery I"})
 }
-
-func TestAddressGroup(t *testing.T) {
-	for address, want := range map[string]string{
-		"192.0.2.7:5000": "192.0.2.7", "[::ffff:192.0.2.7]:5000": "192.0.2.7", "[2001:db8:1:2:3::9]:1": "2001:db8:1:2::/64", "[2001:db8:1:2:ffff::1]:1": "2001:db8:1:2::/64",
-	} {
-		tcp, err := net.ResolveTCPAddr("tcp", address)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := addressGroup(tcp); got != want {
-			t.Errorf("%s counts as %s, want %s", address, got, want)
-		}
-	}
-}

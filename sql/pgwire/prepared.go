@@ -1,6 +1,9 @@
 package pgwire
 
-import "github.com/rotajobs/rota/sql/session"
+import (
+	"github.com/rotajobs/rota/access"
+	"github.com/rotajobs/rota/sql/session"
+)
 
 // preparedSet holds the prepared statements and portals of a client, within limits.
 type preparedSet struct {
@@ -16,6 +19,7 @@ type portal struct {
 	bytes     int // of the statement and args; the session counts the rows
 	formats   []int16
 	answer    *session.Answer // nil: not run yet
+	rights    access.Stamp    // with which the rows were read
 	columns   []column
 	sent      int // rows
 	done      bool

@@ -138,7 +138,7 @@ func TestPanicEndsOnlyItsConnection(t *testing.T) {
 	if got := other.query("rows 1"); len(got) != 4 {
 		t.Error(got)
 	}
-	if n := s.server.sessions.Load(); n > 1 {
+	if n := s.server.sessions.count(); n > 1 {
 		t.Errorf("%d sessions are counted", n)
 	}
 }

@@ -2,25 +2,25 @@ package pgwire
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"net"
 	"sync"
-	"sync/atomic"
 	"time"
+
+	"github.com/rotajobs/rota/access"
 )
 
 // Server serves the PostgreSQL protocol. It is safe for concurrent use.
 type Server struct {
 	config     Config
-	secret     []byte // derives the salts of unknown users
-	throttle   *loginThrottle
+	mocks      *access.Mocks // verifiers of users for which Config.Verifier has none
+	delays     chan struct{} // one element for each refusal that is being delayed
 	cancelKeys cancelKeys
 
 	pending  *pendingConns // connections that have not logged in yet
 	refusals refusals      // connections that are being refused
-	sessions atomic.Int64  // authenticated connections
+	sessions *openSessions // authenticated connections
 	encoding sync.Mutex    // of one long row at a time, because encoding a document takes many times its size
 }
 
@@ -30,11 +30,10 @@ func New(config Config) (*Server, error) {
 	if err := config.validate(); err != nil {
 		return nil, err
 	}
-	secret := make([]byte, 32)
-	_, _ = rand.Read(secret) // it never fails
 	return &Server{
-		config: config, secret: secret, throttle: newLoginThrottle(config.GuessDelay), cancelKeys: cancelKeys{conns: map[uint32]*conn{}},
+		config: config, mocks: access.NewMocks(""), delays: make(chan struct{}, delaysMax), cancelKeys: cancelKeys{conns: map[uint32]*conn{}},
 		pending: newPendingConns(config.PendingMax, config.PendingPerAddressMax), refusals: refusals{max: refusalsMax, time: refusalTime},
+		sessions: newOpenSessions(&config),
 	}, nil
 }
 
@@ -73,7 +72,7 @@ func (s *Server) accept(ctx context.Context, l net.Listener, h *connGroup) error
 
 // admit serves a connection, unless too many connections have not logged in yet.
 func (s *Server) admit(wire net.Conn, h *connGroup) {
-	address := addressGroup(wire.RemoteAddr())
+	address := access.NetworkOf(wire.RemoteAddr().String())
 	if err := s.pending.add(address); err != nil {
 		s.refuse(wire, h, err)
 		return
@@ -82,25 +81,6 @@ func (s *Server) admit(wire net.Conn, h *connGroup) {
 	c.leavePending = sync.OnceFunc(func() { s.pending.remove(address) })
 	h.conns.Go(c.serve)
 }
-
-func tooManyConnections() error {
-	return fatalf(stateTooManyConnections, "close unused connections, or try again later", "sorry, too many clients already")
-}
-
-// acquireSession counts an authenticated connection.
-func (s *Server) acquireSession() error {
-	if s.sessions.Add(1) > int64(s.config.ConnectionsMax) {
-		s.sessions.Add(-1)
-		return tooManyConnections()
-	}
-	return nil
-}
-
-// sessionsFull reports whether the connection limit is reached. It is checked before
-// authentication.
-func (s *Server) sessionsFull() bool { return s.sessions.Load() >= int64(s.config.ConnectionsMax) }
-
-func (s *Server) releaseSession() { s.sessions.Add(-1) }
 
 // connGroup is the set of connections of one listener, with the contexts of each step of the
 // shutdown.

@@ -24,7 +24,7 @@ func (c *conn) checkStartup(m *pgproto3.StartupMessage) error {
 		return fatalf(stateNotAuthorized, "", "no PostgreSQL user name specified in startup packet")
 	case c.server.config.RequireTLS && !c.secure:
 		return fatalf(stateNotAuthorized, "connect with sslmode=require", "this server accepts TLS connections only")
-	case c.server.sessionsFull():
+	case c.server.sessions.full():
 		return tooManyConnections()
 	case !slices.Contains([]string{"", "rota", "postgres", user}, database):
 		return fatalf(stateNoDatabase, "the only database is rota; connect with dbname=rota", "database %q does not exist", database)
@@ -36,8 +36,8 @@ func (c *conn) checkStartup(m *pgproto3.StartupMessage) error {
 
 // startSession creates the session of an authenticated user and applies the settings of the
 // startup packet.
-func (c *conn) startSession(user string, wanted map[string]string) error {
-	c.session = c.server.config.Session(user)
+func (c *conn) startSession(wanted map[string]string) error {
+	c.session = c.server.config.Session(c.identity)
 	c.prepared = newPreparedSet(c.session.Memory())
 	settings, err := parseOptions(wanted["options"])
 	if err != nil {
@@ -56,7 +56,7 @@ func (c *conn) startSession(user string, wanted map[string]string) error {
 		}
 	}
 	c.out.send(&pgproto3.AuthenticationOk{})
-	c.sendParameters(user)
+	c.sendParameters(c.user)
 	return nil
 }
 

@@ -95,7 +95,7 @@ func (d *definition) applyCall(p *planner, c *ddl.Clauses, params *actionParams)
 		}
 		return nil
 	}
-	_, err := p.config.Store.Type(p.ctx, a.Procedure)
+	_, err := p.store.Type(p.ctx, a.Procedure)
 	switch {
 	case rota.CodeOf(err) == rota.NotFound || rota.CodeOf(err) == rota.Invalid || rota.InternalType(a.Procedure):
 		return newError(StateNoProcedure, "check the name of the handler, or declare its type with rota type put "+a.Procedure+", or name the database of a stored procedure with ON TARGET",

@@ -10,9 +10,8 @@ import (
 	"github.com/rotajobs/rota/sql/system"
 )
 
-// Config configures a console. Store is required.
+// Config configures a console.
 type Config struct {
-	Store   rota.Store
 	Schemas *payload.SchemaCache // nil: a cache of its own
 	Clock   func() time.Time     // nil: the machine's
 	Targets []string             // the names that ON TARGET may give; nil: not checked
@@ -48,7 +47,7 @@ func New(config Config) *Console {
 	return &Console{
 		config: config,
 		catalogue: system.New(system.Config{
-			Source: system.Source{View: config.Store.View, Nodes: config.Nodes, Metrics: config.Metrics},
+			Source: system.Source{Nodes: config.Nodes, Metrics: config.Metrics},
 			Time:   config.SelectTime, Rows: config.SelectRows,
 		}),
 	}
@@ -57,13 +56,13 @@ func New(config Config) *Console {
 // Close closes the connections of queries. The store stays open.
 func (c *Console) Close() error { return c.catalogue.Close() }
 
-// Session begins a session of a user.
-func (c *Console) Session(actor string) *Session {
-	return &Session{console: c, memory: NewMemory(&c.memory), user: actor, newMeta: func() rota.Meta { return rota.NewMeta(actor) }}
+// Session begins a session of a user. The store decides what the user may see and do.
+func (c *Console) Session(store rota.Store, user string) *Session {
+	return &Session{console: c, store: store, memory: NewMemory(&c.memory), user: user, newMeta: func() rota.Meta { return rota.NewMeta(user) }}
 }
 
 // RequestSession begins a session for one request. The caller supplies the ids of its commands, so a request that is
 // sent again with the same ids runs only once.
-func (c *Console) RequestSession(mint func() rota.Meta) *Session {
-	return &Session{console: c, memory: NewMemory(&c.memory), user: "admin", newMeta: mint, singleRequest: true}
+func (c *Console) RequestSession(store rota.Store, user string, mint func() rota.Meta) *Session {
+	return &Session{console: c, store: store, memory: NewMemory(&c.memory), user: user, newMeta: mint, singleRequest: true}
 }

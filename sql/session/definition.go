@@ -99,7 +99,7 @@ func (d *definition) check(p *planner) error {
 }
 
 func (p *planner) typeNamed(name string) (*rota.Type, error) {
-	t, err := p.config.Store.Type(p.ctx, name)
+	t, err := p.store.Type(p.ctx, name)
 	if rota.CodeOf(err) == rota.NotFound {
 		return nil, newError(StateNoProcedure, "check the name; a worker declares the types of its handlers, rota type put "+name+" or PUT /types/NAME declares any type", "there is no type %s", name).at(ddl.PlaceAction)
 	}
@@ -111,9 +111,9 @@ func (d *definition) commands(p *planner, putTemplate, putSchedule rota.Meta) (a
 	switch t := d.template; {
 	case t == nil:
 		all = append(all, &rota.PutTemplate{Meta: putTemplate, Name: d.spec.Template, Mode: rota.PutCreate, Spec: d.templateSpec})
-	case !t.Spec.Equal(d.templateSpec) || t.State == rota.TemplateArchived && !d.keepOthers:
+	case d.recreate || !t.Spec.Equal(d.templateSpec) || t.State == rota.TemplateArchived && !d.keepOthers:
 		all = append(all, &rota.PutTemplate{
-			Meta: putTemplate, Name: t.Name, Mode: rota.PutReplace, Version: p.version(t.Version, p.changes.templates[t.Name] != nil), Spec: d.templateSpec, OnlySchedule: d.name,
+			Meta: putTemplate, Name: t.Name, Mode: rota.PutReplace, Version: p.version(t.Version, p.changes.templates[t.Name] != nil), Spec: d.templateSpec, OnlySchedule: d.name, Recreate: d.recreate,
 		})
 		if t.State == rota.TemplateArchived && !d.keepOthers {
 			all = append(all, &rota.Unarchive{Meta: p.newMeta(), Name: t.Name})

@@ -18,6 +18,7 @@ const (
 	StateSyntax            = "42601"
 	StateUnknown           = "42704"
 	StateDuplicate         = "42710"
+	StateDependent         = "2BP01" // other objects depend on it
 	StateDenied            = "42501"
 	StateBadValue          = "22023"
 	StateNotSupported      = "0A000"
@@ -177,6 +178,7 @@ var clauseNames = map[string]string{
 	"depends_on": "DEPENDS ON", "max_retries": "MAX_RETRIES", "backoff": "RETRY_BACKOFF", "timeout": "TIMEOUT", "class": "CLASS",
 	"on_completion": "ON COMPLETION", "catch_up": "CATCH_UP", "overlap": "OVERLAP", "priority": "PRIORITY", "params": "WITH PARAMS",
 	"description": "DESCRIPTION", "name": "the name", "state": "STATE", "template": "the template",
+	"verifier": "PASSWORD", "certificate": "CERTIFICATE", "owner": "OWNER TO",
 	"job_id": "", "schedule": "", "only_schedule": "", // the reason names the object
 	"partition.strategy": "PARTITION BY", "partition.shards": "PARTITION BY", "partition.expression": "PARTITION BY",
 }

@@ -70,9 +70,9 @@ func newFixtureOn(t *testing.T, c *clock, store rota.Store) *fixture {
 		}
 	}
 	b := &fixture{T: t, clock: c, store: store, keys: map[string]rota.Meta{}}
-	b.console = session.New(session.Config{Store: store, Clock: c.Now, Version: "1.2.3", Targets: []string{"main", "warehouse"}})
+	b.console = session.New(session.Config{Clock: c.Now, Version: "1.2.3", Targets: []string{"main", "warehouse"}})
 	t.Cleanup(func() { _ = b.console.Close() })
-	b.session = b.console.Session("admin")
+	b.session = b.console.Session(store, "admin")
 	return b
 }
 

@@ -135,7 +135,7 @@ func (b *fixture) created(name string) string {
 func TestCommitAfterConcurrentChangeIsASerializationError(t *testing.T) {
 	b := newFixture(t)
 	b.run("CREATE JOB j SCHEDULE = EVERY 1 HOUR AS CALL noop()")
-	other := b.console.Session("ada")
+	other := b.console.Session(b.store, "ada")
 	b.run("BEGIN; ")
 	b.has("ALTER JOB j SET MAX_RETRIES = 1", "ALTER JOB")
 	if _, err := other.Answers(context.Background(), "ALTER JOB j SET PRIORITY = 9"); err != nil {

@@ -15,7 +15,7 @@ import (
 // TestQueryOverLimitIsAnError checks that a result over a limit is never cut silently.
 func TestQueryOverLimitIsAnError(t *testing.T) {
 	b := newFixture(t)
-	narrow := session.New(session.Config{Store: b.store, Clock: b.clock.Now, SelectRows: 3, SelectTime: 2 * time.Second})
+	narrow := session.New(session.Config{Clock: b.clock.Now, SelectRows: 3, SelectTime: 2 * time.Second})
 	defer narrow.Close()
 	for text, state := range map[string]string{
 		"VALUES (1), (2), (3)":      "",
@@ -24,7 +24,7 @@ func TestQueryOverLimitIsAnError(t *testing.T) {
 		"WITH RECURSIVE n (s) AS (VALUES ('x') UNION ALL SELECT s || s FROM n) SELECT count(*) FROM n WHERE length(s) < 0": "54000",
 		"SELECT replace(repeat('x', 1000000), 'x', 'xxxxxxxxxxxxxxxxxxxx')":                                                "54000",
 	} {
-		answers, err := narrow.Session("admin").Answers(context.Background(), text)
+		answers, err := narrow.Session(b.store, "admin").Answers(context.Background(), text)
 		var e *session.Error
 		switch {
 		case state == "" && err != nil:
@@ -153,8 +153,7 @@ var forbiddenQueries = []string{
 	"SELECT zeroblob(1000000000)", "SELECT last_insert_rowid()", "WITH x AS (SELECT * FROM rota_jobs) SELECT * FROM x", "SELECT (SELECT count(*) FROM sqlite_master)",
 	"SELECT 1 WHERE EXISTS (SELECT 1 FROM rota_audit)", "VALUES ((SELECT sql FROM sqlite_master))", "TABLE rota_jobs", "TABLE sqlite_master",
 	"WITH x AS (SELECT 1) DELETE FROM sys.jobs", "WITH x AS (SELECT 1) INSERT INTO sys.jobs DEFAULT VALUES", "WITH x AS (SELECT 1) UPDATE sys.jobs SET state = 'x'",
-	"SELECT 1; PRAGMA query_only = 0", "SELECT * FROM sys.jobs; ATTACH 'x' AS y", "SELECT * FROM sys.job_secrets", "SELECT * FROM sys.secrets", "SELECT * FROM sys.tokens", "SELECT * FROM sys.users",
-	"SELECT * FROM sys.webhooks", "SELECT token FROM sys.job_runs", "SELECT lease_token FROM sys.job_runs", "SELECT rowid, * FROM rota_jobs", "SELECT * FROM \"rota_jobs\"", "SELECT * FROM [sqlite_master]",
+	"SELECT 1; PRAGMA query_only = 0", "SELECT * FROM sys.jobs; ATTACH 'x' AS y", "SELECT * FROM sys.job_secrets", "SELECT * FROM sys.secrets", "SELECT hash FROM sys.tokens", "SELECT verifier FROM sys.tokens", "SELECT verifier FROM sys.users", "SELECT password FROM sys.users", "SELECT * FROM sys.webhooks", "SELECT token FROM sys.job_runs", "SELECT lease_token FROM sys.job_runs", "SELECT rowid, * FROM rota_jobs", "SELECT * FROM \"rota_jobs\"", "SELECT * FROM [sqlite_master]",
 	"SELECT (WITH rota_audit AS (SELECT 1) SELECT 1), (SELECT count(*) FROM rota_audit)", "SELECT 1 /* /* */ ; ATTACH 'x' AS y --",
 }
 
@@ -166,8 +165,12 @@ func TestQueriesCannotReadSecretsOrInternalTables(t *testing.T) {
 	b.declare("hooked", rota.ScheduleSpec{Template: "hooked", Every: time.Hour})
 	b.run("EXECUTE JOB hooked")
 	claimed := do[*rota.Claimed](b, &rota.Claim{Meta: rota.NewMeta(""), Worker: "w", Types: []string{"noop"}, Limit: 1, Lease: time.Minute, Seed: rota.NewToken()})
-	secrets := []string{"hush", claimed.Jobs[0].Run.Token.Reveal()}
-	for _, table := range []string{"jobs", "job_runs", "job_dependencies", "executions", "templates", "schedules", "groups", "reservations", "nodes", "performance", "audit"} {
+	b.has("CREATE USER ada PASSWORD 'hush hush hush'", "CREATE USER")
+	hash := strings.Repeat("ab", 32)
+	do[*rota.TokenPut](b, &rota.PutToken{Meta: rota.NewMeta("admin"), TokenID: "token1234", User: "ada", Scope: rota.ScopeRead, Hash: hash})
+	secrets := []string{"hush", claimed.Jobs[0].Run.Token.Reveal(), hash, "SCRAM"}
+	for _, table := range []string{"jobs", "job_runs", "job_dependencies", "executions", "templates", "schedules", "groups", "reservations", "nodes", "performance", "audit",
+		"users", "roles", "role_members", "grants", "tokens"} {
 		got := b.run("SELECT * FROM sys." + table)
 		if strings.Contains(got, "ERROR") {
 			t.Errorf("%s: %s", table, got)

@@ -13,16 +13,19 @@ type overlay struct {
 	templates map[string]*rota.Template
 	archived  map[string]bool // templates archived with their job
 	dropped   bool            // a job was dropped; other jobs may have lost a dependency
+
+	principals map[string]*rota.Principal // a nil value is a dropped one
 }
 
 func newOverlay() *overlay {
-	return &overlay{schedules: map[string]*rota.Schedule{}, templates: map[string]*rota.Template{}, archived: map[string]bool{}}
+	return &overlay{schedules: map[string]*rota.Schedule{}, templates: map[string]*rota.Template{}, archived: map[string]bool{}, principals: map[string]*rota.Principal{}}
 }
 
 // clone returns a copy that later changes do not affect.
 func (o *overlay) clone() *overlay {
 	return &overlay{
 		schedules: maps.Clone(o.schedules), templates: maps.Clone(o.templates), archived: maps.Clone(o.archived), dropped: o.dropped,
+		principals: maps.Clone(o.principals),
 	}
 }
 
@@ -41,6 +44,14 @@ func (o *overlay) record(commands []rota.Command, replies []rota.Reply) {
 			}
 		case *rota.Dropped:
 			o.drop(commands[i].(*rota.Drop), r)
+		case *rota.OwnerSet:
+			o.own(r)
+		case *rota.PrincipalPut:
+			if r.Principal != nil {
+				o.principals[r.Principal.Name] = r.Principal
+			}
+		case *rota.PrincipalDropped:
+			o.principals[commands[i].(*rota.DropPrincipal).Name] = nil
 		}
 	}
 }
@@ -53,6 +64,15 @@ func (o *overlay) drop(c *rota.Drop, r *rota.Dropped) {
 	o.schedules[c.Name] = nil
 	if r.Archived {
 		o.archived[c.Name] = true
+	}
+}
+
+func (o *overlay) own(r *rota.OwnerSet) {
+	if r.Schedule != nil {
+		o.schedules[r.Schedule.Name] = r.Schedule
+	}
+	if r.Template != nil {
+		o.templates[r.Template.Name] = r.Template
 	}
 }
 

@@ -32,6 +32,7 @@ func fixedPlan(a *Answer, commands ...rota.Command) *plan {
 // planner turns statements into commands.
 type planner struct {
 	*Console
+	store   rota.Store
 	ctx     context.Context
 	newMeta func() rota.Meta
 	now     time.Time
@@ -43,7 +44,7 @@ type planner struct {
 
 func (s *Session) planner(ctx context.Context, changes *overlay) *planner {
 	s.metas.count = 0
-	return &planner{Console: s.console, ctx: ctx, newMeta: s.metas.next, now: s.console.config.Clock(), changes: changes, resent: s.resent}
+	return &planner{Console: s.console, store: s.store, ctx: ctx, newMeta: s.metas.next, now: s.console.config.Clock(), changes: changes, resent: s.resent}
 }
 
 func (p *planner) plan(statement ddl.Statement) (*plan, error) {
@@ -58,6 +59,10 @@ func (p *planner) plan(statement ddl.Statement) (*plan, error) {
 		return p.execute(q)
 	case *ddl.CancelRun:
 		return p.cancel(q)
+	case *ddl.Security:
+		return p.security(q)
+	case *ddl.AlterOwner:
+		return p.alterOwner(q)
 	}
 	return nil, fmt.Errorf("console: cannot plan statement %T", statement)
 }
@@ -67,7 +72,7 @@ func (p *planner) schedule(name string) (*rota.Schedule, error) {
 	if s, known := p.changes.schedules[name]; known {
 		return s, nil
 	}
-	return orNil(p.config.Store.Schedule(p.ctx, name))
+	return orNil(p.store.Schedule(p.ctx, name))
 }
 
 // template is the template of a name, nil if there is none.
@@ -75,7 +80,7 @@ func (p *planner) template(name string) (*rota.Template, error) {
 	if t, known := p.changes.templates[name]; known {
 		return p.changes.withState(t), nil
 	}
-	t, err := orNil(p.config.Store.Template(p.ctx, name))
+	t, err := orNil(p.store.Template(p.ctx, name))
 	return p.changes.withState(t), err
 }
 
@@ -148,7 +153,7 @@ func runsAnswer(tag string, jobs []*rota.Job) *Answer {
 // triggered returns the jobs that a command created, even if their schedule was dropped.
 func (p *planner) triggered(c *rota.Trigger) (jobs []*rota.Job, err error) {
 	for i := 0; ; i++ {
-		j, err := orNil(p.config.Store.Job(p.ctx, c.JobID(i)))
+		j, err := orNil(p.store.Job(p.ctx, c.JobID(i)))
 		if j == nil || err != nil {
 			return jobs, err
 		}
@@ -167,7 +172,7 @@ func (p *planner) applied(put rota.Meta, name string) (bool, error) {
 		return false, err
 	}
 	probe.Mode, probe.Version = rota.PutReplace, new(rota.NewID())
-	_, err = rota.Do[*rota.AllDone](p.ctx, p.config.Store, &rota.All{Meta: rota.NewMeta(put.Actor), Members: []rota.Command{probe}, Dry: true})
+	_, err = rota.Do[*rota.AllDone](p.ctx, p.store, &rota.All{Meta: rota.NewMeta(put.Actor), Members: []rota.Command{probe}, Dry: true})
 	switch rota.CodeOf(err) {
 	case "":
 		return true, nil

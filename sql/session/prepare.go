@@ -62,6 +62,14 @@ func (s *Session) describe(p *Prepared, params []kind.Kind) (err error) {
 		return s.describeQuery(p, q.Text, params)
 	case *ddl.ShowJobs:
 		return s.describeQuery(p, sqlShowJobs, nil)
+	case *ddl.ShowUsers:
+		return s.describeQuery(p, sqlShowUsers, nil)
+	case *ddl.ShowRoles:
+		return s.describeQuery(p, sqlShowRoles, nil)
+	case *ddl.ShowGrants: // running it checks the name, so that the query is not kept
+		err = s.describeQuery(p, s.showGrantsText(q), nil)
+		p.query = nil
+		return err
 	case *ddl.ShowCreateJob:
 		p.Columns = createColumns
 	case *ddl.ExplainRun:

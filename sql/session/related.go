@@ -28,7 +28,16 @@ func related(all, with []rota.Command) []rota.Command {
 			list = append(list, c)
 		}
 	}
+	if slices.ContainsFunc(slices.Concat(list, with), dropsUser) {
+		return all
+	}
 	return list
+}
+
+// dropsUser reports whether a command drops a user, which depends on every command that changes an owner.
+func dropsUser(c rota.Command) bool {
+	drop, is := c.(*rota.DropPrincipal)
+	return is && drop.Kind == rota.KindUser
 }
 
 func addNames(touched map[string]bool, c rota.Command) {
@@ -37,9 +46,9 @@ func addNames(touched map[string]bool, c rota.Command) {
 	}
 }
 
-// namesOf returns the names of the definitions that a command reads or writes.
+// namesOf returns the names of the definitions, users and roles that a command reads or writes.
 func namesOf(c rota.Command) []string {
-	const template, schedule = "template ", "schedule "
+	const template, schedule, principal = "template ", "schedule ", "principal "
 	switch c := c.(type) {
 	case *rota.PutTemplate:
 		if c.OnlySchedule == "" {
@@ -60,6 +69,21 @@ func namesOf(c rota.Command) []string {
 		return []string{schedule + c.Schedule}
 	case *rota.Cancel:
 		return []string{"job " + c.JobID.String()}
+	case *rota.SetOwner:
+		return []string{template + c.Name, schedule + c.Name, principal + c.Owner}
+	case *rota.PutPrincipal:
+		return []string{principal + c.Name}
+	case *rota.DropPrincipal:
+		return []string{principal + c.Name}
+	case *rota.GrantPrivileges:
+		var names []string
+		for _, name := range append([]string{c.Role}, c.To...) {
+			names = append(names, principal+name)
+		}
+		if c.Job != "" {
+			names = append(names, template+c.Job, schedule+c.Job)
+		}
+		return names
 	}
 	return nil
 }

@@ -18,7 +18,7 @@ func (b *fixture) sendWithKey(key string, again bool, text string) string {
 		first = rota.NewMeta("admin")
 		b.keys[key] = first
 	}
-	session := b.console.RequestSession(func() rota.Meta {
+	session := b.console.RequestSession(b.store, "admin", func() rota.Meta {
 		n++
 		meta := first
 		meta.ID = first.ID.Derive([]byte{n})

@@ -10,6 +10,7 @@ import (
 // Session runs statements one after another, with at most one open transaction. One goroutine at a time uses it.
 type Session struct {
 	console    *Console
+	store      rota.Store
 	memory     *Memory
 	user       string // name of the user
 	newMeta    func() rota.Meta
@@ -17,6 +18,7 @@ type Session struct {
 	metas      statementMetas // command ids of the running statement
 	beforeSend func() error   // called before a write; may be nil
 	resent     bool           // the statements were sent before with the same ids
+	admin      adminState
 
 	settings      map[string]string // changed settings
 	singleRequest bool              // the session ends after one request
@@ -187,8 +189,12 @@ func (s *Session) runStatement(ctx context.Context, statement ddl.Statement, arg
 		return s.explainRun(ctx, q.ID)
 	case *ddl.ExplainQuery:
 		return nil, newError(StateNotSupported, "EXPLAIN JOB RUN id explains why a run does not run", "EXPLAIN of a query is not supported")
-	case *ddl.Security:
-		return nil, newError(StateNotSupported, "the only user is admin, and it may do everything", "%s is not supported yet", q.Tag())
+	case *ddl.ShowGrants:
+		return s.showGrants(ctx, q)
+	case *ddl.ShowUsers:
+		return s.query(ctx, sqlShowUsers, nil)
+	case *ddl.ShowRoles:
+		return s.query(ctx, sqlShowRoles, nil)
 	case *ddl.Set:
 		return s.set(q)
 	case *ddl.SetMode:

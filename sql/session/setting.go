@@ -31,6 +31,8 @@ func (s *Session) Setting(name string) (value string, known bool) {
 		return s.console.config.Version, true
 	case "session_authorization":
 		return s.user, true
+	case "is_superuser":
+		return s.isSuperuser(), true
 	case "transaction_isolation":
 		if s.tx != nil && s.tx.level != "" {
 			return s.tx.level, true

@@ -55,7 +55,7 @@ func kindsOf(args []any) []kind.Kind {
 // sysSession describes the session for functions of a query such as current_user.
 func (s *Session) sysSession() system.Session {
 	version, _ := s.Setting("server_version")
-	return system.Session{User: s.user, Version: version, Setting: s.Setting, Set: func(name, value string, local bool) error {
+	return system.Session{View: s.store.View, User: s.user, Version: version, Setting: s.Setting, Set: func(name, value string, local bool) error {
 		_, err := s.set(&ddl.Set{Name: strings.ToLower(name), Values: []string{value}, Local: local})
 		return err
 	}}
@@ -90,7 +90,7 @@ func (s *Session) explainRun(ctx context.Context, id string) (*Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	reasons, err := s.console.config.Store.Explain(ctx, parsed)
+	reasons, err := s.store.Explain(ctx, parsed)
 	if rota.CodeOf(err) == rota.NotFound {
 		return nil, noRun(id)
 	}

@@ -39,7 +39,7 @@ func withoutClauses(p rota.PolicyPatch) rota.PolicyPatch {
 
 // checkUnused refuses a template that a job uses. It has the name of the job that the statement creates.
 func (p *planner) checkUnused(t *rota.Template) error {
-	stored, err := p.config.Store.Schedules(p.ctx, rota.ScheduleQuery{Template: t.Name, Limit: rota.PageMax})
+	stored, err := p.store.Schedules(p.ctx, rota.ScheduleQuery{Template: t.Name, Limit: rota.PageMax})
 	if err != nil {
 		return err
 	}

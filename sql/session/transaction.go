@@ -212,11 +212,14 @@ func (s *Session) try(ctx context.Context, statement ddl.Statement, assumeNew bo
 	return plan.answer(replies), nil
 }
 
-// createdConcurrently reports that another client has created the job that the statement creates. Planned
-// again, the statement finds that job.
+// createdConcurrently reports that another client has created the job, user or role that the statement creates. Planned
+// again, the statement finds it.
 func createdConcurrently(statement ddl.Statement, err error) bool {
 	var e *rota.Error
 	_, is := statement.(*ddl.CreateJob)
+	if q, principal := statement.(*ddl.Security); principal {
+		is = q.IfNotExists
+	}
 	return is && errors.As(err, &e) && e.Code == rota.Conflict && memberPrefix.ReplaceAllString(e.Field, "") == "name"
 }
 
@@ -245,7 +248,7 @@ func (h *statementMetas) next() rota.Meta {
 
 // send sends commands as one rota.All. A single command is sent alone, unless it is a dry run.
 func (s *Session) send(ctx context.Context, commands []rota.Command, dry bool) ([]rota.Reply, error) {
-	store := s.console.config.Store
+	store := s.store
 	if s.beforeSend != nil && !dry {
 		if err := s.beforeSend(); err != nil {
 			return nil, err

@@ -188,6 +188,7 @@ func jobColumns() []column[job] {
 		{name: "params", kind: JSON, value: func(j *job) sqlite.Value { return document(j.params()) }},
 		{name: "created_by_user_uuid", kind: UUID, value: func(*job) sqlite.Value { return null }},
 		{name: "created_by", kind: Text, value: func(j *job) sqlite.Value { return text(j.CreatedBy) }},
+		{name: "owner", kind: Text, value: func(j *job) sqlite.Value { return notNullText(j.Owner) }, notNull: true},
 		{name: "run_as_role_uuid", kind: UUID, value: func(*job) sqlite.Value { return null }},
 		{name: "run_as_role", kind: Text, long: true, value: func(j *job) sqlite.Value { return text(j.action().RunAs) }},
 		{name: "state", kind: Text, value: func(j *job) sqlite.Value { return notNullText(string(j.State)) }, notNull: true},

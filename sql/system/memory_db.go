@@ -45,6 +45,7 @@ func (t *table[R]) tableColumns() []Column {
 // tables is the catalogue.
 var tables = []catalogTable{
 	jobs, jobRuns, dependencies, executions, templateTable, schedules, groups, reservations, nodes, performance, audit,
+	users, roles, roleMembers, grants, tokens,
 }
 
 func openMemoryDB(large *oneAtATime) (*memoryDB, error) {
@@ -74,14 +75,11 @@ func (d *memoryDB) setUp() error {
 	if err := d.addTranslationFunctions(); err != nil {
 		return err
 	}
-	for _, t := range tables {
-		if err := d.conn.SetModule("rota_"+t.tableName(), t.module(d)); err != nil {
-			return err
-		}
-		sql := "CREATE VIRTUAL TABLE " + schema + "." + t.tableName() + " USING rota_" + t.tableName()
-		if err := sqlitex.ExecuteTransient(d.conn, sql, nil); err != nil {
-			return err
-		}
+	if err := d.addTables(schema, tables); err != nil {
+		return err
+	}
+	if err := d.addTables(catalogSchema, roleRelations()); err != nil {
+		return err
 	}
 	if err := sqlitex.ExecuteTransient(d.conn, "PRAGMA main.cache_size = -"+strconv.Itoa(sortBytes>>10), nil); err != nil {
 		return err
@@ -90,6 +88,19 @@ func (d *memoryDB) setUp() error {
 		d.conn.Limit(limit, most)
 	}
 	return d.conn.SetAuthorizer(sqlite.AuthorizeFunc(d.allow))
+}
+
+func (d *memoryDB) addTables(schema string, list []catalogTable) error {
+	for _, t := range list {
+		if err := d.conn.SetModule("rota_"+t.tableName(), t.module(d)); err != nil {
+			return err
+		}
+		sql := "CREATE VIRTUAL TABLE " + schema + "." + t.tableName() + " USING rota_" + t.tableName()
+		if err := sqlitex.ExecuteTransient(d.conn, sql, nil); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // sortBytes is how many bytes of rows SQLite sorts in memory before it writes them to a temporary file. When it merges

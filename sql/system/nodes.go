@@ -31,6 +31,19 @@ var nodes = &table[Node]{
 		if q.source.Nodes == nil {
 			return noRows[Node]
 		}
-		return once(func() ([]Node, error) { return q.source.Nodes(q.ctx) })
+		return once(func() ([]Node, error) { return liveNodes(q) })
 	}}},
+}
+
+// liveNodes returns the nodes. They say how many jobs run in all, so they need the right to read the limits of all jobs, as
+// sys.performance does.
+func liveNodes(q *query) ([]Node, error) {
+	view, err := q.store()
+	if err != nil {
+		return nil, err
+	}
+	if _, err := view.Throttle(q.ctx); err != nil {
+		return nil, err
+	}
+	return q.source.Nodes(q.ctx)
 }

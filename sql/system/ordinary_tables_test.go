@@ -27,10 +27,15 @@ var testedColumns = map[string][]string{
 	"templates":        {"template_name", "state", "type", "priority"},
 	"audit":            {"job_run_uuid", "job_uuid", "at", "event_type", "job_name", "user_name", "subject", "outcome"},
 	"job_dependencies": {"job_uuid", "job_name", "depends_on_job_name"},
+	"users":            {"name", "certificate", "created_by"},
+	"roles":            {"name", "created_by"},
+	"role_members":     {"role", "member", "member_kind"},
+	"grants":           {"grantee", "privilege", "job"},
+	"tokens":           {"id", "user_name", "scope", "job"},
 }
 
 // newUsedCatalogue returns the catalogue of a store with rows in every table of testedColumns.
-func newUsedCatalogue(t *testing.T) *system.Catalogue {
+func newUsedCatalogue(t *testing.T) catalogue {
 	t.Helper()
 	now := began
 	store, err := sqlite.OpenWith(filepath.Join(t.TempDir(), "rota.db"), sqlite.Config{Clock: func() time.Time { now = now.Add(time.Second); return now }})
@@ -73,25 +78,60 @@ func newUsedCatalogue(t *testing.T) *system.Catalogue {
 		}
 		send(&rota.Finish{Meta: rota.NewMeta(""), Items: []rota.FinishItem{end}})
 	}
-	c := system.New(system.Config{Source: system.Source{View: store.View}})
+	putPrincipals(send)
+	c := catalogue{system.New(system.Config{}), store}
 	t.Cleanup(func() { _ = c.Close() })
 	return c
+}
+
+// putPrincipals creates users, roles, grants and tokens.
+func putPrincipals(send func(rota.Command) rota.Reply) {
+	meta := func() rota.Meta { return rota.NewMeta("ada") }
+	for i, name := range []string{"u1", "u2", "u3", "u4", "r1", "r2", "r3"} {
+		put := &rota.PutPrincipal{Meta: meta(), Name: name, Kind: rota.KindUser}
+		switch {
+		case i >= 4:
+			put.Kind = rota.KindRole
+		case i%2 == 1:
+			put.Certificate = new(name + ".example")
+		}
+		send(put)
+	}
+	for _, g := range []rota.GrantPrivileges{
+		{To: []string{"u1", "r1"}, Privileges: []rota.Privilege{rota.CreateJob, rota.ExecuteJob}},
+		{To: []string{"u1", "u2", "r2"}, Privileges: []rota.Privilege{rota.ExecuteJob, rota.AlterJob}, Job: "a"},
+		{To: []string{"r3"}, Privileges: []rota.Privilege{rota.Admin}},
+		{To: []string{"u2", "u3", "r1"}, Role: "r2"}, {To: []string{"u3", "r2"}, Role: "r3"},
+	} {
+		g.Meta = meta()
+		send(&g)
+	}
+	for i, user := range []string{"u1", "u1", "u2", rota.AdminUser} {
+		id := fmt.Sprintf("token%03d", i)
+		send(&rota.PutToken{Meta: meta(), TokenID: id, User: user, Scope: rota.TokenScopes[i%3], Hash: strings.Repeat(fmt.Sprint(i), 64)})
+		if i == 1 {
+			send(&rota.RevokeToken{Meta: meta(), TokenID: id})
+		}
+	}
+	send(&rota.DropPrincipal{Meta: meta(), Name: "u4", Kind: rota.KindUser})
 }
 
 // ordinaryTables holds the same rows in ordinary SQLite tables.
 type ordinaryTables struct {
 	conn   *driver.Conn
 	values map[string][]string // by table.column
+
+	booleans map[string]bool // names of columns that hold booleans, in any table
 }
 
-func newOrdinaryTables(t *testing.T, c *system.Catalogue) *ordinaryTables {
+func newOrdinaryTables(t *testing.T, c catalogue) *ordinaryTables {
 	t.Helper()
 	conn, err := driver.OpenConn(":memory:")
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = conn.Close() })
-	w := &ordinaryTables{conn: conn, values: map[string][]string{}}
+	w := &ordinaryTables{conn: conn, values: map[string][]string{}, booleans: map[string]bool{}}
 	if err := sqlitex.ExecuteTransient(conn, "ATTACH ':memory:' AS sys", nil); err != nil {
 		t.Fatal(err)
 	}
@@ -101,11 +141,12 @@ func newOrdinaryTables(t *testing.T, c *system.Catalogue) *ordinaryTables {
 	return w
 }
 
-func (w *ordinaryTables) copy(t *testing.T, c *system.Catalogue, name string) {
+func (w *ordinaryTables) copy(t *testing.T, c catalogue, name string) {
 	t.Helper()
 	columns := system.Tables()[name]
 	var defs []string
 	for _, one := range columns {
+		w.booleans[one.Name] = w.booleans[one.Name] || one.Kind == system.Boolean
 		defs = append(defs, one.Name+map[system.Kind]string{system.Integer: " INTEGER", system.Int4: " INTEGER", system.Bytea: " BLOB", system.Boolean: " INTEGER", system.Float: " REAL", system.UUID: " TEXT COLLATE NOCASE"}[one.Kind])
 		if !strings.Contains(defs[len(defs)-1], " ") {
 			defs[len(defs)-1] += " TEXT"
@@ -150,6 +191,11 @@ func (w *ordinaryTables) ask(query string) (rows []string, err error) {
 				value := make([]byte, s.ColumnLen(i))
 				s.ColumnBytes(i, value)
 				row[i] = value
+			}
+		}
+		for i := range row {
+			if w.booleans[s.ColumnName(i)] && row[i] != nil {
+				row[i] = row[i] == int64(1)
 			}
 		}
 		rows = append(rows, strings.TrimSuffix(fmt.Sprintln(row...), "\n"))

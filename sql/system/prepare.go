@@ -1,9 +1,11 @@
 package system
 
 import (
+	"context"
 	"errors"
 	"strings"
 
+	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/sql/catalog"
 	"github.com/rotajobs/rota/sql/kind"
 	tree "github.com/rotajobs/rota/sql/query"
@@ -12,6 +14,7 @@ import (
 
 // Session describes the session that runs a query. The zero value is a session without user and settings.
 type Session struct {
+	View    func(context.Context) (rota.View, error) // of what the user may see
 	User    string
 	PID     int                                          // the number of the session
 	Setting func(name string) (value string, known bool) // nil: none is changed

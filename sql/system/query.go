@@ -30,6 +30,8 @@ type query struct {
 	cachedBytes int            // of cachedScans and of scans that are being collected
 	templates   templates
 	attempts    boundedMap[rota.ID, *rota.Job] // earlier attempts of executions
+	principals  boundedMap[string, *rota.Principal]
+	roles       *catalog.Roles // nil: not read yet
 }
 
 func newQuery(ctx context.Context, from *Source, of *translate.Statement, session Session) *query {
@@ -44,13 +46,12 @@ func newQuery(ctx context.Context, from *Source, of *translate.Statement, sessio
 func (q *query) env() *catalog.Env {
 	return &catalog.Env{
 		User: cmp.Or(q.session.User, "admin"), Database: Database, PID: q.session.PID, Version: q.session.Version,
-		SearchPath: q.session.path(), Setting: q.session.Setting, Set: q.session.Set,
+		SearchPath: q.session.path(), Setting: q.session.Setting, Set: q.session.Set, Roles: q.catalogRoles,
 	}
 }
 
-// Source is where rows come from.
+// Source is where rows come from that are not in the store.
 type Source struct {
-	View    func(context.Context) (rota.View, error)
 	Nodes   func(context.Context) ([]Node, error)   // nil: there are none to show
 	Metrics func(context.Context) ([]Metric, error) // nil: none but those of the store
 }
@@ -60,7 +61,7 @@ func (q *query) store() (rota.View, error) {
 	if q.view != nil {
 		return q.view, nil
 	}
-	view, err := q.source.View(q.ctx)
+	view, err := q.session.View(q.ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -156,6 +157,8 @@ func documentBytes(row any) int {
 		return len(r.Spec.Params) + len(r.Spec.Description)
 	case *rota.Schedule:
 		return len(r.Spec.Params) + len(r.Spec.Description)
+	case *rota.Principal:
+		return len(r.Spec.Verifier) + grantBytes*(len(r.Spec.Grants)+len(r.Spec.Roles))
 	case *rota.AuditEntry:
 		return len(r.Detail) + len(r.Changes)
 	case run:
@@ -169,6 +172,9 @@ func documentBytes(row any) int {
 	}
 	return 0
 }
+
+// grantBytes is about the memory of one grant or membership of a principal.
+const grantBytes = 128
 
 // singleRow reads one row of a view, or none if it does not exist.
 func singleRow[R, T any](q *query, read func(rota.View) (T, error), row func(T) R) pages[R] {

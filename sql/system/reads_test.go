@@ -20,8 +20,14 @@ const (
 	runsMade      = 300 // of job-007
 )
 
+// catalogue is a catalogue and the store that its queries read.
+type catalogue struct {
+	*system.Catalogue
+	store rota.Store
+}
+
 // newCatalogue returns the catalogue of a store with schedules and runs.
-func newCatalogue(t testing.TB) (*system.Catalogue, rota.Store) {
+func newCatalogue(t testing.TB) (catalogue, rota.Store) {
 	t.Helper()
 	store, err := sqlite.OpenWith(filepath.Join(t.TempDir(), "rota.db"), sqlite.Config{Clock: func() time.Time { return began }})
 	if err != nil {
@@ -59,13 +65,13 @@ func newCatalogue(t testing.TB) (*system.Catalogue, rota.Store) {
 			t.Fatal(r.Err)
 		}
 	}
-	c := system.New(system.Config{Source: system.Source{View: store.View}})
+	c := catalogue{system.New(system.Config{}), store}
 	t.Cleanup(func() { _ = c.Close() })
 	return c, store
 }
 
 // runQuery runs a query and shows its rows, one a line.
-func runQuery(c *system.Catalogue, text string, args ...any) (rows []string, stats system.ReadStats, err error) {
+func runQuery(c catalogue, text string, args ...any) (rows []string, stats system.ReadStats, err error) {
 	stats, err = selectRows(c, text, args, func(row []any) error {
 		rows = append(rows, strings.TrimSuffix(fmt.Sprintln(row...), "\n"))
 		return nil
@@ -73,12 +79,12 @@ func runQuery(c *system.Catalogue, text string, args ...any) (rows []string, sta
 	return rows, stats, err
 }
 
-func selectRows(c *system.Catalogue, text string, args []any, row func([]any) error) (system.ReadStats, error) {
+func selectRows(c catalogue, text string, args []any, row func([]any) error) (system.ReadStats, error) {
 	q, err := c.Prepare(text, nil, system.Session{})
 	if err != nil {
 		return system.ReadStats{}, err
 	}
-	return c.Run(context.Background(), q, args, system.Session{}, row)
+	return c.Run(context.Background(), q, args, system.Session{View: c.store.View}, row)
 }
 
 // TestQueryReadsOnlyNeededRows counts the reads and rows of queries whose conditions are pushed down

@@ -115,6 +115,7 @@ func runColumns() []column[run] {
 		column[run]{name: "params", kind: JSON, value: func(r *run) sqlite.Value { return document(r.Params) }}.needsFullRow(),
 		{name: "last_job_uuid", kind: UUID, value: func(r *run) sqlite.Value { return uuid(r.ID) }, notNull: true},
 		{name: "created_by", kind: Text, value: func(r *run) sqlite.Value { return text(r.CreatedBy) }},
+		{name: "owner", kind: Text, value: func(r *run) sqlite.Value { return text(r.Owner) }},
 	}
 	for _, pair := range [][]column[run]{
 		timeColumns("scheduled_time", (*run).scheduled),

@@ -30,6 +30,7 @@ var schedules = &table[job]{
 		{name: "state", kind: Text, value: func(j *job) sqlite.Value { return notNullText(string(j.State)) }, notNull: true},
 		{name: "reason", kind: Text, value: func(j *job) sqlite.Value { return text(j.Reason) }},
 		{name: "created_by", kind: Text, value: func(j *job) sqlite.Value { return text(j.CreatedBy) }},
+		{name: "owner", kind: Text, value: func(j *job) sqlite.Value { return notNullText(j.Owner) }, notNull: true},
 	}, scheduleTimes()...),
 	paths: []accessPath[job]{
 		{key: "schedule_name", rows: 1, read: func(q *query, w readRequest) pages[job] { return jobNamed(q, w.equal["schedule_name"].Text()) }},

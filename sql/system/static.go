@@ -10,7 +10,7 @@ import (
 	"zombiezen.com/go/sqlite/sqlitex"
 )
 
-// The schemas of PostgreSQL's own tables. Their rows are the same for all users, so they are
+// The schemas of PostgreSQL's own tables. The rows of all but roleRelations are the same for all users, so they are
 // ordinary tables that are created once and copied to each database.
 const (
 	catalogSchema  = "pg_catalog"
@@ -71,7 +71,7 @@ func imageOf(name string) ([]byte, error) {
 	}
 	defer conn.Close()
 	for _, r := range builtCatalog().Relations() {
-		if r.Schema != name {
+		if r.Schema != name || r.OfRoles {
 			continue
 		}
 		if err := load(conn, r); err != nil {

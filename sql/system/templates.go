@@ -20,6 +20,7 @@ var templateTable = &table[*rota.Template]{
 		{name: "concurrency_key", kind: Text, value: func(t **rota.Template) sqlite.Value { return text((*t).Spec.ConcurrencyKey) }},
 		{name: "state", kind: Text, value: func(t **rota.Template) sqlite.Value { return notNullText(string((*t).State)) }, notNull: true},
 		{name: "created_by", kind: Text, value: func(t **rota.Template) sqlite.Value { return text((*t).CreatedBy) }},
+		{name: "owner", kind: Text, value: func(t **rota.Template) sqlite.Value { return text((*t).Owner) }},
 	}, templateTimes()...),
 	paths: []accessPath[*rota.Template]{
 		{key: "template_name", rows: 1, read: func(q *query, w readRequest) pages[*rota.Template] {

@@ -19,17 +19,7 @@ ON CONFLICT (id) DO NOTHING`
 SELECT id
 FROM rota_audit
 WHERE id = ANY ($1)`
-	sqlDeleteAudit = `
-DELETE FROM rota_audit
-WHERE id = ANY ($1)`
 )
-
-func (t *tx) removeAudit(c *rules.Changes) {
-	if len(c.RemovedAudit) > 0 {
-		t.writeAll([]storekit.Statement{storekit.MoveAuditBound(c)})
-		t.write(statement{sql: sqlDeleteAudit, params: []param{idsParam(c.RemovedAudit)}})
-	}
-}
 
 func (t *tx) writeAudit(entries []rota.AuditEntry) {
 	if len(entries) > 0 {

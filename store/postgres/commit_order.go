@@ -42,7 +42,7 @@ func (s *touchedRows) add(c *rules.Changes) {
 		s.jobs[j.ID] = true
 	}
 	s.others = s.others || rules.ChangesAny(c, rules.Groups, rules.Types, rules.Templates, rules.Schedules, rules.Throttle, rules.Webhooks,
-		rules.Reservations, rules.IntentRecords)
+		rules.Reservations, rules.IntentRecords, rules.AccessState)
 }
 
 func (s *touchedRows) overlaps(other *touchedRows) bool {

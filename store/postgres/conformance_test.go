@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"sync"
 	"testing"
@@ -56,6 +57,16 @@ func harness(t testing.TB, at func(database string) string, config Config) store
 			config := config
 			config.pool = databases.connections(at(database))
 			return pooledStore{openAt(t, at(database), config), func() { databases.release(database) }}
+		},
+		Tamper: func(t testing.TB, s rota.Store) storetest.Tamper {
+			store := s.(pooledStore).Store
+			return storetest.Tamper{
+				Exec: func(sql string) {
+					rows(t, store, "BEGIN; SET LOCAL session_replication_role = replica; "+sql+"; COMMIT")
+				},
+				Bytes: func(b []byte) string { return fmt.Sprintf(`'\x%x'::bytea`, b) },
+				ID:    func(id rota.ID) string { return "'" + id.String() + "'" },
+			}
 		},
 		Break: func(t testing.TB, s rota.Store, job rota.ID, how storetest.Breakage) {
 			damage(t, s.(pooledStore).Store, breakages[how], job)
@@ -148,7 +159,7 @@ func (p *databasePool) release(name string) {
 	pgtest.Shared(p.t).Discard(name)
 }
 
-// sqlDeleteRows ends the other connections that are in use and deletes all rows but the schema version, in replica
+// sqlDeleteRows ends the other connections that are in use and deletes all rows but the schema version and the anchor of the audit, in replica
 // mode, which calls no triggers.
 const sqlDeleteRows = `
 SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() AND state <> 'idle';
@@ -158,10 +169,11 @@ DO $$
 DECLARE
   one regclass;
 BEGIN
-  FOR one IN SELECT oid FROM pg_class WHERE relnamespace = 'rota'::regnamespace AND relkind = 'r' AND relname <> 'meta' LOOP
+  FOR one IN SELECT oid FROM pg_class WHERE relnamespace = 'rota'::regnamespace AND relkind = 'r' AND relname NOT IN ('meta', 'audit_anchor') LOOP
     EXECUTE 'DELETE FROM ' || one;
   END LOOP;
 END $$;
+UPDATE rota.audit_anchor SET seq = 0, hash = decode(repeat('00', 32), 'hex'), removed_before = -9223372036854775807, key = NULL, signature = NULL;
 COMMIT`
 
 // breakages are what a crash of a store without transactions would leave; :job is the job's id.

@@ -13,6 +13,8 @@ var (
 	sqlSchedules    = storekit.Schedules.Select("xmin") + byNames
 	sqlGroups       = storekit.Groups.Select("xmin") + byIDs
 	sqlReservations = storekit.Reservations.Select("xmin") + byIDs
+	sqlPrincipals   = storekit.Principals.Select("xmin") + byNames
+	sqlAccessTokens = storekit.AccessTokens.Select() + byIDs
 	sqlBuckets      = storekit.Buckets.Select() + `
 WHERE type = ANY ($1)`
 	sqlDropped = storekit.Dropped.Select() + `

@@ -129,6 +129,9 @@ func (c *column) Bool(is bool) {
 
 func (c *column) ID(id rota.ID) { c.bytes(id[:]) }
 
+// Bytes adds bytes.
+func (c *column) Bytes(b []byte) { c.bytes(b) }
+
 func (c *column) length(n int) {
 	c.count++
 	c.data = binary.BigEndian.AppendUint32(c.data, uint32(n))
@@ -199,7 +202,7 @@ func intsParam[N int | int64](ints []N) param {
 // arrayOf is the type of an array of each kind.
 var arrayOf = map[storekit.Kind]uint32{
 	storekit.Text: oidTexts, storekit.Int: oidInts, storekit.Small: oidInt4s, storekit.Float: oidFloats, storekit.Bool: oidBools,
-	storekit.ID: oidIDs,
+	storekit.ID: oidIDs, storekit.Bytes: oidByteas,
 }
 
 // single returns the only element as a parameter of its own.

@@ -88,8 +88,8 @@ var (
 	}
 	never = map[string][]string{ // columns that are never NULL
 		"rota_types":     {"paused", "version", "updated_at", "spec"},
-		"rota_templates": {"type", "state", "version", "updated_at", "spec", "webhooks"},
-		"rota_schedules": {"template", "state", "anchor", "version", "updated_at", "spec"},
+		"rota_templates": {"type", "state", "version", "updated_at", "spec", "webhooks", "since"},
+		"rota_schedules": {"template", "state", "anchor", "version", "updated_at", "spec", "owner", "since"},
 		"rota_throttle":  {"version", "updated_at", "spec"},
 		"rota_webhooks":  {"version", "updated_at", "spec"},
 		"rota_buckets":   {"type", "slot", "starts"}, "rota_intents": {"kind", "name"}, "rota_reservations": {"status", "expires_at"},
@@ -119,6 +119,7 @@ func forbiddenRelated() (all []attempt) {
 	all = append(all, forbiddenDefinitions()...)
 	all = append(all, forbiddenGroups()...)
 	all = append(all, forbiddenRequests()...)
+	all = append(all, forbiddenAccess()...)
 	return append(all, forbiddenReservations()...)
 }
 
@@ -170,6 +171,9 @@ func forbiddenDefinitions() (all []attempt) {
 	add("a reason to be paused", "schedules_state", `UPDATE rota_schedules SET reason = 'so' WHERE name = 'weekly'`)
 	add("a disabled schedule that owes a fire", "schedules_state", `UPDATE rota_schedules SET next_fire = 7 WHERE name = 'once'`)
 	add("a schedule disabled with a fire owed", "schedules_state", `UPDATE rota_schedules SET state = 'DISABLED' WHERE name = 'nightly'`)
+	add("an active template of nobody", "templates_owner", `UPDATE rota_templates SET owner = NULL`)
+	add("a template of a user without a name", "templates_owner", `UPDATE rota_templates SET state = 'ARCHIVED', owner = ''`)
+	add("a schedule of a user without a name", "schedules_owner", `UPDATE rota_schedules SET owner = ''`)
 	add("a fire at no time", saysSyntax, `UPDATE rota_schedules SET last_fire = 'soon'`)
 	add("a calendar moved at no time", saysSyntax, `UPDATE rota_schedules SET moved_at = 'soon'`)
 	add("a schedule resumed at no time", saysSyntax, `UPDATE rota_schedules SET resumed_at = 'soon'`)

@@ -28,7 +28,8 @@ const (
 	saysRunOnce     = "of a run are written once"
 	saysArtifacts   = "artifacts are only appended to"
 	saysAudit       = "the audit is only appended to"
-	saysAuditBound  = "the bound of the audit only moves forward"
+	saysAuditAnchor = "the anchor of the audit only moves forward"
+	saysAuditChain  = "the chain of the audit only grows"
 	saysState       = "jobs_state"
 	saysRun         = "jobs_run"
 	saysClose       = "jobs_close"
@@ -67,7 +68,7 @@ func insertGuardedRows(t testing.TB, s *Store) map[string]rota.ID {
 	t.Helper()
 	ids := map[string]rota.ID{}
 	p := newRawConn(t, s, ids)
-	for _, sql := range slices.Concat(jobRows, relatedRows) {
+	for _, sql := range slices.Concat(jobRows, relatedRows, accessRows) {
 		for _, name := range placeholder.FindAllString(sql, -1) {
 			if _, known := ids[name[1:]]; !known {
 				ids[name[1:]] = rota.NewID()
@@ -106,7 +107,7 @@ var (
 		"attempt": "3", "max_attempts": "9", "backoff": "7", "backoff_max": "7", "jitter": "0.5", "timeout": "7",
 		"created_at": "8", "plan_time": "7", "scope_kind": "'other'", "scope_id": "'8'", "name": "'other'",
 		"unique_key": "'other'", "unique_for": "7", "created_by": "'eve'", "template": "'other'", "schedule": "'other'",
-		"concurrency_key": "'other'", "counts_at": "7", "wait_from": "7", "wait_until": "7", "trace": "'other'",
+		"concurrency_key": "'other'", "counts_at": "7", "wait_from": "7", "wait_until": "7", "trace": "'other'", "owner": "'eve'",
 	}
 	frozenJob = map[string]string{
 		"params": `'{"n":2}'`, "priority": "priority + 1", "position": "position + 1", "hold": "1", "version": "gen_random_uuid()",
@@ -224,11 +225,19 @@ var forbiddenDeletes = []attempt{
 	{"an open run removed", withoutRun(":running"), saysRunIdentity},
 	{"a closed run removed", withoutRun(":unsettled"), saysOutcome},
 	{"an audit entry removed", `DELETE FROM rota_audit`, saysAudit},
-	{"an audit entry at the bound removed", `UPDATE rota_audit_bound SET removed_before = 9; DELETE FROM rota_audit WHERE at = 9`, saysAudit},
-	{"the bound of the audit moved back", `UPDATE rota_audit_bound SET removed_before = 9; UPDATE rota_audit_bound SET removed_before = 8`, saysAuditBound},
-	{"the bound of the audit removed", `DELETE FROM rota_audit_bound`, saysAuditBound},
-	{"the bound of the audit truncated", `TRUNCATE rota_audit_bound`, saysAuditBound},
-	{"a second bound of the audit", `INSERT INTO rota_audit_bound (id, removed_before) VALUES (2, 7)`, "audit_bound_one"},
+	{"an audit entry at the bound removed", `UPDATE rota_audit_anchor SET removed_before = 9; DELETE FROM rota_audit WHERE at = 9`, saysAudit},
+	{"the anchor of the audit moved back", `UPDATE rota_audit_anchor SET removed_before = 9; UPDATE rota_audit_anchor SET removed_before = 8`, saysAuditAnchor},
+	{"the anchor of the audit removed", `DELETE FROM rota_audit_anchor`, saysAuditAnchor},
+	{"the anchor of the audit truncated", `TRUNCATE rota_audit_anchor`, saysAuditAnchor},
+	{"a second anchor of the audit", `INSERT INTO rota_audit_anchor (id, removed_before) VALUES (2, 7)`, "audit_anchor_one"},
+	{"the hash of the anchor changed", `UPDATE rota_audit_anchor SET hash = sha256('x')`, saysAuditAnchor},
+	{"a seal changed", sealSQL + `; UPDATE rota_audit_seals SET hashes = sha256('x')`, saysAuditChain},
+	{"a seal removed", sealSQL + `; DELETE FROM rota_audit_seals`, saysAuditChain},
+	{"seals truncated", `TRUNCATE rota_audit_seals`, saysAuditChain},
+	{"a seal with too few ids", `INSERT INTO rota_audit_seals (seq, first, ids, hashes) VALUES (1, 1, '', sha256('x'))`, "audit_seals_size"},
+	{"a seal with too few hashes", `INSERT INTO rota_audit_seals (seq, first, ids, hashes) VALUES (1, 1, uuid_send(gen_random_uuid()), '')`, "audit_seals_size"},
+	{"a short hash of the anchor", `UPDATE rota_audit_anchor SET seq = 1, hash = ''`, "audit_anchor_hash"},
+	{"a seal after a gap", `INSERT INTO rota_audit_seals (seq, first, ids, hashes) VALUES (9, 9, uuid_send(gen_random_uuid()), sha256('x'))`, saysAuditChain},
 	{"the audit removed", `TRUNCATE rota_audit`, saysAudit},
 }
 
@@ -322,8 +331,11 @@ var allowed = []attempt{
 	{name: "an ended job removed", sql: `DELETE FROM rota_jobs WHERE id = :completed`},
 	{name: "a dead job removed", sql: `DELETE FROM rota_jobs WHERE id = :dead`},
 	{name: "a chain removed at once", sql: `UPDATE rota_jobs SET status = 'CANCELLED', finished_at = 9, sequel = 'none' WHERE id = :retry; DELETE FROM rota_jobs WHERE id IN (:failed, :retry)`},
-	{name: "an audit entry before the bound removed", sql: `UPDATE rota_audit_bound SET removed_before = 10; DELETE FROM rota_audit WHERE at < 10`},
+	{name: "an audit entry before the bound removed", sql: `UPDATE rota_audit_anchor SET removed_before = 10; DELETE FROM rota_audit WHERE at < 10`},
 	{name: "an audit entry", sql: `INSERT INTO rota_audit (id, at, act) VALUES (gen_random_uuid(), 7, 'X')`},
 	{name: "an audit entry that is there", sql: `INSERT INTO rota_audit (id, at, act) VALUES (:line, 7, 'X') ON CONFLICT (id) DO NOTHING; SELECT 1`},
 	{name: "a key freed", sql: `DELETE FROM rota_keys`},
 }
+
+// sealSQL adds a seal to the chain of the audit.
+const sealSQL = `INSERT INTO rota_audit_seals (seq, first, ids, hashes) VALUES (1, 1, uuid_send(gen_random_uuid()), sha256('x'))`

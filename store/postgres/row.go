@@ -71,3 +71,5 @@ func (r row) JSON(col int) json.RawMessage {
 	}
 	return append(json.RawMessage(nil), r[col]...)
 }
+
+func (r row) Bytes(col int) []byte { return r.JSON(col) }

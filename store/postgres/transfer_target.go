@@ -163,7 +163,41 @@ func (t *TransferTarget) Write(ctx context.Context, table *storekit.RowTable, ro
 
 // Restore enables the triggers.
 func (t *TransferTarget) Restore(ctx context.Context) error {
-	return t.change(ctx, func() error { return t.switchTriggers(ctx, "ENABLE") })
+	return t.change(ctx, func() error {
+		if err := t.beginChain(ctx); err != nil {
+			return err
+		}
+		return t.switchTriggers(ctx, "ENABLE")
+	})
+}
+
+const (
+	sqlFirstAnchor = `
+INSERT INTO rota_audit_anchor (id, removed_before)
+VALUES (1, -9223372036854775807)
+ON CONFLICT (id) DO NOTHING`
+	// A copy with history takes numbers from its source, which the sequence continues.
+	sqlNextUnsealed = `
+SELECT setval(pg_get_serial_sequence('rota_audit_unsealed', 'n'), max(n))
+FROM rota_audit_unsealed
+HAVING max(n) IS NOT NULL`
+	sqlAllUnsealed = `
+INSERT INTO rota_audit_unsealed (at, ids)
+SELECT min(p.at), string_agg(uuid_send(p.id), '' ORDER BY p.at, p.id)
+FROM (SELECT a.id, a.at, (row_number() OVER (ORDER BY a.at, a.id) - 1) / 1000 AS page FROM rota_audit a) p
+WHERE NOT EXISTS (SELECT FROM rota_audit_seals) AND NOT EXISTS (SELECT FROM rota_audit_unsealed)
+GROUP BY p.page
+ORDER BY p.page`
+)
+
+// beginChain begins a new chain of the audit if the copy took a part of the entries and no chain.
+func (t *TransferTarget) beginChain(ctx context.Context) error {
+	for _, sql := range []string{sqlFirstAnchor, sqlAllUnsealed, sqlNextUnsealed} {
+		if _, err := t.exec(ctx, sql); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // VerifyProgress checks every invariant.

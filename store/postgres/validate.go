@@ -17,10 +17,11 @@ FROM unnest($1, $2) AS v (name, version)
 LEFT JOIN `
 	byName = ` t ON t.name = ANY (ARRAY[v.name])`
 
-	sqlUnchangedTypes     = sqlUnchangedNamed + `rota_types` + byName
-	sqlUnchangedTemplates = sqlUnchangedNamed + `rota_templates` + byName
-	sqlUnchangedSchedules = sqlUnchangedNamed + `rota_schedules` + byName
-	sqlUnchangedGroups    = `
+	sqlUnchangedTypes      = sqlUnchangedNamed + `rota_types` + byName
+	sqlUnchangedTemplates  = sqlUnchangedNamed + `rota_templates` + byName
+	sqlUnchangedSchedules  = sqlUnchangedNamed + `rota_schedules` + byName
+	sqlUnchangedPrincipals = sqlUnchangedNamed + `rota_principals` + byName
+	sqlUnchangedGroups     = `
 SELECT rota_expect(count(t.id) FILTER (WHERE t.xmin = v.version), $3, count(t.id))
 FROM unnest($1, $2) AS v (id, version)
 LEFT JOIN rota_groups t ON t.id = ANY (ARRAY[v.id])`
@@ -67,6 +68,7 @@ func (t *tx) validate(u *rules.UnitOfWork, underLock func(rules.LockClass, rowKe
 		{rules.LockGroup, sqlUnchangedGroups, unchangedGroups},
 		{rules.LockRequest, sqlUnchangedRequests, unchangedPairs},
 		{rules.LockActive, sqlUnchangedActive, unchangedSingle},
+		{rules.LockAccess, sqlUnchangedPrincipals, unchangedNamed},
 	} {
 		if len(unlocked[one.class]) > 0 {
 			statements = append(statements, one.check(one.sql, unlocked[one.class]))

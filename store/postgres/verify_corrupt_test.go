@@ -25,6 +25,7 @@ var corruptions = []corruption{
 	{rota.CheckSchema, "an index less", []string{`DROP INDEX rota_jobs_order`}, nil},
 
 	{rota.CheckIDShape, "a job with the zero id", []string{`UPDATE rota_jobs SET id = '00000000-0000-0000-0000-000000000000' WHERE id = :queued`}, nil},
+	{rota.CheckAuditChain, "an audit entry removed before it was sealed", []string{`DELETE FROM rota_audit`}, nil},
 	{rota.CheckUnknownWord, "a status", []string{`UPDATE rota_jobs SET status = 'SLEEPING' WHERE id = :queued`}, nil},
 	{rota.CheckUnknownWord, "a sequel", []string{`UPDATE rota_jobs SET sequel = 'later' WHERE id = :dead`}, nil},
 	{rota.CheckUnknownWord, "an outcome", []string{`UPDATE rota_jobs SET outcome = 'MAYBE' WHERE id = :completed`}, nil},

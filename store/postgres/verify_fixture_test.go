@@ -1,10 +1,12 @@
 package postgres
 
 import (
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/internal/samples"
 )
 
 var (
@@ -35,6 +37,7 @@ func fillRelated(t testing.TB, s *Store) map[string]rota.ID {
 	p.redrive()
 	p.reserve()
 	p.deliver()
+	p.access()
 	verifyClean(t, s)
 	return p.ids
 }
@@ -254,4 +257,16 @@ func (p *fixture) deliver() {
 		p.t.Fatalf("%d deliveries", len(deliveries))
 	}
 	p.ids["delivery"] = deliveries[0].ID
+}
+
+// access creates a user with grants, memberships and a token, and two roles.
+func (p *fixture) access() {
+	for _, name := range []string{"high", "low"} {
+		p.apply(&rota.PutPrincipal{Meta: rota.NewMeta("ada"), Name: name, Kind: rota.KindRole})
+	}
+	p.apply(&rota.PutPrincipal{Meta: rota.NewMeta("ada"), Name: "alice", Kind: rota.KindUser, Verifier: new(samples.Verifier), Certificate: new("cn")})
+	p.apply(&rota.GrantPrivileges{Meta: rota.NewMeta("ada"), To: []string{"low", "alice"}, Role: "high"})
+	p.apply(&rota.GrantPrivileges{Meta: rota.NewMeta("ada"), To: []string{"alice"}, Role: "low"})
+	p.apply(&rota.GrantPrivileges{Meta: rota.NewMeta("ada"), To: []string{"alice"}, Privileges: []rota.Privilege{rota.ExecuteJob}, Job: "report"})
+	p.apply(&rota.PutToken{Meta: rota.NewMeta("ada"), TokenID: "token001", User: "alice", Scope: rota.ScopeRead, Hash: strings.Repeat("0123456789abcdef", 4)})
 }

@@ -48,7 +48,6 @@ func (t *tx) Write(c *rules.Changes) error {
 	t.writeKeys(rules.UniqueKeys.Changes(c))
 	t.writeAll(storekit.AfterJobs(c))
 	t.fireSchedules(rules.Schedules.Changes(c))
-	t.removeAudit(c)
 	t.writeAudit(c.Audit)
 	return nil
 }

@@ -20,19 +20,14 @@ DELETE FROM rota_audit
 WHERE id = $1`
 )
 
-func (w *writer) removeAudit(c *rules.Changes) error {
-	if len(c.RemovedAudit) == 0 {
-		return nil
-	}
-	return firstError(
-		func() error { return w.execute(storekit.MoveAuditBound(c)) },
-		each(c.RemovedAudit, func(id rota.ID) error { return w.change(sqlDeleteAudit, id) }),
-	)
-}
-
-// writeAudit writes each entry once: a repeated command may produce the same entry again.
+// writeAudit writes each entry once: a repeated command may produce the same entry again. An entry that was
+// written is sealed at the end of the transaction.
 func (w *writer) writeAudit(e rota.AuditEntry) error {
-	return w.change(sqlInsertAudit, storekit.Audit.InsertArgs(&e)...)
+	err := w.change(sqlInsertAudit, storekit.Audit.InsertArgs(&e)...)
+	if err == nil && w.conn.Changes() > 0 {
+		w.audit = append(w.audit, e)
+	}
+	return err
 }
 
 func (w *writer) loadAudit(id rota.ID, u *rules.UnitOfWork) error {

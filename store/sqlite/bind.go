@@ -27,6 +27,7 @@ func (b *binder) Small(n int)      { b.stmt.BindInt64(b.next(), int64(n)) }
 func (b *binder) Float(f float64)  { b.stmt.BindFloat(b.next(), f) }
 func (b *binder) Bool(is bool)     { b.stmt.BindBool(b.next(), is) }
 func (b *binder) ID(id rota.ID)    { b.stmt.BindBytes(b.next(), id[:]) }
+func (b *binder) Bytes(all []byte) { b.stmt.BindBytes(b.next(), all) }
 
 // bind binds the arguments of a statement. Their number must be that of its parameters.
 func bind(stmt *sqlite.Stmt, sql string, args []any) error {

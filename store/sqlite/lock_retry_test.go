@@ -38,7 +38,9 @@ func inTransaction(t *testing.T, s *Store, use func(w *writer)) {
 	must(t, err)
 	defer s.release(w)
 	must(t, w.begin(context.Background()))
+	w.audit = w.audit[:0]
 	use(w)
+	must(t, w.sealAudit())
 	must(t, w.exec(sqlCommit))
 }
 

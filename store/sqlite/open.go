@@ -71,6 +71,9 @@ func OpenWith(path string, config Config) (*Store, error) {
 	if err == nil {
 		err = s.markInUse(w)
 	}
+	if err == nil && !config.ReadOnly && !config.transfer {
+		err = w.sealExisting()
+	}
 	if err != nil {
 		if s.readers != nil {
 			_ = s.readers.Close()

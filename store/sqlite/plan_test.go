@@ -46,6 +46,7 @@ var plans = map[string]plan{
 	"sqlRetry":          {sql: sqlRetry, indexes: []string{"rota_jobs_retry"}},
 	"sqlChain":          {sql: sqlChain, indexes: []string{"rota_jobs_retry"}, sorts: true},
 	"sqlPlan":           {sql: sqlPlan, indexes: []string{"rota_jobs_plan"}},
+	"sqlAuditByID":      {sql: sqlAuditByID, indexes: []string{"sqlite_autoindex_rota_audit_1"}},
 	"sqlAuditGet":       {sql: sqlAuditGet, indexes: []string{"sqlite_autoindex_rota_audit_1"}},
 
 	"sqlThrottle": {sql: sqlThrottle, scans: []string{"rota_throttle"}}, // its one row
@@ -117,7 +118,6 @@ var plans = map[string]plan{
 	"audit of a subject":          {indexes: []string{"rota_audit_subject"}},
 	"audit of a schedule":         {indexes: []string{"rota_audit_schedule"}},
 	"audit of an execution":       {indexes: []string{"rota_audit_execution"}},
-	"old audit":                   {indexes: []string{"rota_audit_at"}},
 	"created jobs":                {indexes: []string{"rota_jobs_created"}},
 	"finished jobs":               {indexes: []string{"rota_jobs_finished"}},
 	"finished jobs of a schedule": {indexes: []string{"rota_jobs_schedule_finished"}},
@@ -130,6 +130,12 @@ var plans = map[string]plan{
 	"last attempt":                {indexes: []string{"rota_jobs_retry"}, scans: []string{"chain"}, sorts: true},
 	"prunable oldest":             {indexes: []string{"rota_jobs_retry"}, scans: []string{"first"}, sorts: true},
 	"prunable newest":             {indexes: []string{"rota_jobs_retry"}, scans: []string{"first"}, sorts: true},
+	"last seal of the audit":      {scans: []string{"rota_audit_seals"}}, // by its key, and only the last row
+	"definitions of an owner":     {indexes: []string{"COVERING INDEX rota_templates_owner", "COVERING INDEX rota_schedules_owner"}},
+	"user of a certificate":       {indexes: []string{"COVERING INDEX rota_principals_certificate"}},
+	"roles":                       {indexes: []string{"rota_principals_roles"}, scans: []string{"rota_principals"}},
+	"tokens of a user":            {indexes: []string{"rota_access_tokens_user"}},
+	"ended tokens":                {indexes: []string{"COVERING INDEX rota_access_tokens_ended"}},
 	"earlier members":             {indexes: []string{"rota_jobs_member"}},
 
 	// Lookups of triggers.
@@ -143,7 +149,7 @@ var plans = map[string]plan{
 }
 
 // unplanned matches statements that look nothing up, and those of Verify and of the files in a backup, which read everything.
-var unplanned = regexp.MustCompile(`^sql(Contents|FilesTable|HasAttached|Attached|DataVersion|Insert|Put|KeyPut|Update|Fire|Delete|KeyDelete|Verify|Meta|HasMeta|Schema|Integrity|Begin|Commit|Rollback)`)
+var unplanned = regexp.MustCompile(`^sql(FirstAnchor|AllUnsealed|Contents|FilesTable|HasAttached|Attached|DataVersion|Insert|Put|KeyPut|Update|Fire|Delete|KeyDelete|Verify|Meta|HasMeta|Schema|Integrity|Begin|Commit|Rollback)`)
 
 var (
 	planIndex = regexp.MustCompile(`USING (COVERING )?INDEX (\w+)`)

@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/rotajobs/rota"
@@ -43,7 +44,7 @@ const (
 // active.
 var relatedRows = []string{
 	`INSERT INTO rota_types VALUES ('mail', 0, randomblob(16), 'ada', 7, 7, '{"policy":{}}')`,
-	`INSERT INTO rota_templates VALUES ('digest', 'mail', 'ACTIVE', randomblob(16), 'ada', 7, 7, '{"type":"mail","policy":{}}', 0)`,
+	`INSERT INTO rota_templates VALUES ('digest', 'mail', 'ACTIVE', randomblob(16), 'ada', 7, 7, '{"type":"mail","policy":{}}', 0, 'ada', 7)`,
 	`INSERT INTO rota_schedules (name, template, anchor, next_fire, version, created_by, created_at, updated_at, spec)
 	 VALUES ('nightly', 'digest', 7, 9, randomblob(16), 'ada', 7, 7, '{"template":"digest"}')`,
 	`INSERT INTO rota_schedules (name, template, state, anchor, next_fire, version, created_at, updated_at, spec)
@@ -97,7 +98,7 @@ func insertRelatedRows(t testing.TB, path string, jobs map[string]rota.ID) {
 	}
 	conn := rawConn(t, path)
 	defer conn.Close()
-	for _, sql := range relatedRows {
+	for _, sql := range slices.Concat(relatedRows, accessRows) {
 		if err := sqlitex.ExecuteTransient(conn, sql, &sqlitex.ExecOptions{Named: namedIn(sql, jobs)}); err != nil {
 			t.Fatalf("%s: %v", sql, err)
 		}
@@ -131,8 +132,8 @@ func forbiddenRelated() (all []attempt) {
 	each("rota_reservations", "id = :reserved", saysReserveIs, otherReservation)
 	each("rota_reservations", "id = :released", saysReserveIs, otherReservation)
 	for table, columns := range map[string][]string{
-		"rota_types": {"paused", "version", "updated_at", "spec"}, "rota_templates": {"type", "state", "version", "updated_at", "spec", "webhooks"},
-		"rota_schedules": {"template", "state", "anchor", "version", "updated_at", "spec"},
+		"rota_types": {"paused", "version", "updated_at", "spec"}, "rota_templates": {"type", "state", "version", "updated_at", "spec", "webhooks", "since"},
+		"rota_schedules": {"template", "state", "anchor", "version", "updated_at", "spec", "owner", "since"},
 		"rota_throttle":  {"version", "updated_at", "spec"},
 		"rota_webhooks":  {"version", "updated_at", "spec"},
 		"rota_buckets":   {"type", "slot", "starts"}, "rota_intents": {"kind", "name"}, "rota_reservations": {"status", "expires_at"},
@@ -149,6 +150,7 @@ func forbiddenRelated() (all []attempt) {
 	all = append(all, forbiddenDefinitions()...)
 	all = append(all, forbiddenGroups()...)
 	all = append(all, forbiddenRequests()...)
+	all = append(all, forbiddenAccess()...)
 	return append(all, forbiddenReservations()...)
 }
 
@@ -190,7 +192,7 @@ func forbiddenDefinitions() (all []attempt) {
 	add := func(name, says, sql string) { all = append(all, attempt{name, sql, says}) }
 	for _, or := range []string{"INSERT", "INSERT OR REPLACE", "INSERT OR IGNORE", "REPLACE"} {
 		add(or+" over a type", saysTypeExists, or+` INTO rota_types VALUES ('mail', 1, randomblob(16), 'eve', 8, 8, '{}')`)
-		add(or+" over a template", saysTemplateThere, or+` INTO rota_templates VALUES ('digest', 'web', 'ACTIVE', randomblob(16), 'eve', 8, 8, '{}', 0)`)
+		add(or+" over a template", saysTemplateThere, or+` INTO rota_templates VALUES ('digest', 'web', 'ACTIVE', randomblob(16), 'eve', 8, 8, '{}', 0, 'eve', 8)`)
 		add(or+" over a schedule", saysScheduleThere, or+` INTO rota_schedules (name, template, anchor, version, created_at, updated_at, spec)
 		 VALUES ('nightly', 'digest', 8, randomblob(16), 8, 8, '{}')`)
 		add(or+" over a name", saysNamed, or+` INTO rota_definitions VALUES (x'00112233445586778899aabbccddeeff', 'weekly')`)
@@ -199,6 +201,9 @@ func forbiddenDefinitions() (all []attempt) {
 	add("another name of a definition", saysNameKept, `UPDATE rota_definitions SET name = 'weekly'`)
 	add("a name forgotten", saysNameKept, `DELETE FROM rota_definitions`)
 	add("a name of a short id", saysCheck, `INSERT INTO rota_definitions VALUES (x'00', 'weekly')`)
+	add("an active template of nobody", saysCheck, `UPDATE rota_templates SET owner = NULL`)
+	add("a template of a user without a name", saysCheck, `UPDATE rota_templates SET state = 'ARCHIVED', owner = ''`)
+	add("a schedule of a user without a name", saysCheck, `UPDATE rota_schedules SET owner = ''`)
 	add("a type half paused", saysCheck, `UPDATE rota_types SET paused = 2`)
 	add("a template in no known state", saysCheck, `UPDATE rota_templates SET state = 'GONE'`)
 	add("a schedule in no known state", saysCheck, `UPDATE rota_schedules SET state = 'GONE' WHERE name = 'nightly'`)

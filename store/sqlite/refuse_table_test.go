@@ -31,7 +31,8 @@ const (
 	saysRunOnce     = "of a run are written once"
 	saysArtifacts   = "artifacts are only appended to"
 	saysAudit       = "the audit is only appended to"
-	saysAuditBound  = "the bound of the audit only moves forward"
+	saysAuditAnchor = "the anchor of the audit only moves forward"
+	saysAuditChain  = "the chain of the audit only grows"
 	saysCheck       = "CHECK constraint failed"
 	saysType        = "cannot store"
 	saysPlace       = "replaced where they stand"
@@ -49,7 +50,7 @@ var otherJob = map[string]string{
 	"created_at": "7", "plan_time": "7", "scope_kind": "'shard'", "scope_id": "'7'", "name": "'other'",
 	"unique_key": "'other'", "unique_for": "7", "created_by": "'eve'", "template": "'other'", "schedule": "'other'",
 	"group_id": "randomblob(16)", "group_position": "7", "concurrency_key": "'other'", "counts_at": "7", "wait_from": "7",
-	"wait_until": "7", "redrive_of": "randomblob(16)", "trace": "'other'",
+	"wait_until": "7", "redrive_of": "randomblob(16)", "trace": "'other'", "owner": "'eve'",
 }
 
 var frozenJob = map[string]string{
@@ -176,10 +177,17 @@ var forbiddenDeletes = []attempt{
 	{"an open run removed", withoutRun(":running"), saysRunIdentity},
 	{"a closed run removed", withoutRun(":completed"), saysRunIdentity},
 	{"an audit entry removed", `DELETE FROM rota_audit`, saysAudit},
-	{"the bound of the audit moved back", `UPDATE rota_audit_bound SET removed_before = removed_before - 1`, saysAuditBound},
-	{"the bound of the audit removed", `DELETE FROM rota_audit_bound`, saysAuditBound},
-	{"a second bound of the audit", `INSERT INTO rota_audit_bound (id, removed_before) VALUES (2, 7)`, saysAuditBound},
-	{"the bound of the audit replaced", `INSERT OR REPLACE INTO rota_audit_bound (id, removed_before) VALUES (1, 7)`, saysAuditBound},
+	{"the anchor of the audit moved back", `UPDATE rota_audit_anchor SET removed_before = removed_before - 1`, saysAuditAnchor},
+	{"the anchor of the audit removed", `DELETE FROM rota_audit_anchor`, saysAuditAnchor},
+	{"a second anchor of the audit", `INSERT INTO rota_audit_anchor (id, removed_before) VALUES (2, 7)`, saysAuditAnchor},
+	{"the hash of the anchor changed", `UPDATE rota_audit_anchor SET hash = randomblob(32)`, saysAuditAnchor},
+	{"a seal changed", `UPDATE rota_audit_seals SET hashes = randomblob(32)`, saysAuditChain},
+	{"a seal removed", `DELETE FROM rota_audit_seals`, saysAuditChain},
+	{"a seal with too few ids", `INSERT INTO rota_audit_seals (seq, first, ids, hashes) SELECT max(seq) + 1, max(seq) + 1, x'00', zeroblob(32) FROM rota_audit_seals`, saysCheck},
+	{"a seal with too few hashes", `INSERT INTO rota_audit_seals (seq, first, ids, hashes) SELECT max(seq) + 1, max(seq) + 1, zeroblob(16), x'00' FROM rota_audit_seals`, saysCheck},
+	{"a short hash of the anchor", `UPDATE rota_audit_anchor SET seq = 1, hash = x'00'`, saysCheck},
+	{"a seal after a gap", `INSERT INTO rota_audit_seals (seq, first, ids, hashes) SELECT max(seq) + 2, max(seq) + 2, zeroblob(16), zeroblob(32) FROM rota_audit_seals`, saysAuditChain},
+	{"the anchor of the audit replaced", `INSERT OR REPLACE INTO rota_audit_anchor (id, removed_before) VALUES (1, 7)`, saysAuditAnchor},
 }
 
 // forbiddenInserts are rows that are invalid, or that replace existing rows.
@@ -277,7 +285,7 @@ var allowed = []attempt{
 	{name: "a first retry", sql: insertJobSQL("INSERT", map[string]string{"retry_of": ":dead", "execution_id": ":dead", "attempt": "2"})},
 	{name: "an ended job removed", sql: `DELETE FROM rota_jobs WHERE id = :completed`},
 	{name: "a dead job removed", sql: `DELETE FROM rota_jobs WHERE id = :dead`},
-	{name: "the bound of the audit moved forward", sql: `UPDATE rota_audit_bound SET removed_before = 10`},
+	{name: "the anchor of the audit moved forward", sql: `UPDATE rota_audit_anchor SET removed_before = 10`},
 	{name: "an audit entry", sql: `INSERT INTO rota_audit (id, at, act) VALUES (randomblob(16), 7, 'X')`},
 	{name: "a key freed", sql: `DELETE FROM rota_keys`},
 }

@@ -47,7 +47,7 @@ func TestAllowedStatementsPass(t *testing.T) {
 	s := openTest(t, Config{})
 	jobs := insertGuardedRows(t, s)
 	conn := rawConn(t, s.path)
-	for _, a := range append(slices.Clone(allowed), allowedRelated...) {
+	for _, a := range slices.Concat(allowed, allowedRelated, allowedAccess) {
 		t.Run(a.name, func(t *testing.T) {
 			if changed, err := tryStatement(t, conn, a, jobs); err != nil || !changed {
 				t.Errorf("answered with %v, changed %t\n%s", err, changed, a.sql)
@@ -87,6 +87,7 @@ func TestEveryColumnHasForbiddenUpdate(t *testing.T) {
 	for _, table := range []string{ // the audit's trigger refuses all columns at once
 		"rota_jobs", "rota_types", "rota_templates", "rota_schedules", "rota_edges", "rota_throttle", "rota_buckets",
 		"rota_groups", "rota_reservations", "rota_intents", "rota_webhooks", "rota_definitions", "rota_dropped",
+		"rota_principals", "rota_access_tokens", "rota_access_state",
 	} {
 		for _, name := range column(t, conn, `SELECT name FROM pragma_table_info('`+table+`')`) {
 			named := regexp.MustCompile(`UPDATE (OR \w+ )?` + table + ` SET ([^W]*, )?` + name + ` = `)

@@ -12,7 +12,7 @@ var rounds = map[int][]string{
 	1: {
 		"enqueue", "extend", "note", "cancel running", "edit", "delay", "normalise", "put type", "switch type",
 		"put template", "put schedule", "switch schedule", "enqueue group", "cancel group", "reserve",
-		"direct", "release", "finish of a direct run", "remember", "put webhooks",
+		"direct", "release", "finish of a direct run", "remember", "put webhooks", "set owner",
 	},
 	2: {
 		"ready", "claim", "finish", "cancel queued", "move", "reap", "recover", "archive", "put limits",

@@ -46,3 +46,5 @@ func (r row) JSON(col int) json.RawMessage {
 	r.ColumnBytes(col, doc)
 	return doc
 }
+
+func (r row) Bytes(col int) []byte { return r.JSON(col) }

@@ -22,6 +22,12 @@ var relatedScenarios = []scenario{
 		template(t, s, rota.TemplateSpec{Type: "mail"})
 		return at(0, &rota.PutTemplate{Meta: rota.NewMeta("ada"), Name: "digest", Spec: rota.TemplateSpec{Type: "web", Params: []byte(`{"n":1}`)}})
 	}},
+	{"set owner", func(t testing.TB, s rota.Store) rota.Batch {
+		apply(t, s, at(0, &rota.PutPrincipal{Meta: rota.NewMeta("ada"), Name: "bob", Kind: rota.KindUser}))
+		template(t, s, rota.TemplateSpec{Type: "mail"})
+		declare(t, s, "digest", rota.ScheduleSpec{Every: time.Hour})
+		return at(time.Second, &rota.SetOwner{Meta: rota.NewMeta("ada"), Name: "digest", Owner: "bob"})
+	}},
 	{"archive", func(t testing.TB, s rota.Store) rota.Batch {
 		template(t, s, rota.TemplateSpec{Type: "mail"})
 		declare(t, s, "hourly", rota.ScheduleSpec{Every: time.Hour})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/rotajobs/rota"
@@ -66,6 +67,7 @@ type Store struct {
 	views     views
 	wake      fanout.Wakeups
 	watch     fanout.Watchers
+	sealed    atomic.Bool // no audit entry is left to seal
 	closing   sync.Once
 	closed    chan struct{}
 	err       error // result of Close

@@ -121,6 +121,9 @@ func (t *TransferTarget) Restore(ctx context.Context) error {
 		if err := t.dropTriggers(); err != nil {
 			return err
 		}
+		if err := t.beginChain(); err != nil {
+			return err
+		}
 		for _, name := range slices.Sorted(maps.Keys(want)) {
 			if strings.HasPrefix(name, triggerPrefix) {
 				if err := t.exec(want[name]); err != nil {
@@ -130,6 +133,24 @@ func (t *TransferTarget) Restore(ctx context.Context) error {
 		}
 		return nil
 	})
+}
+
+const (
+	sqlFirstAnchor = `INSERT INTO rota_audit_anchor (id, removed_before) VALUES (1, -9223372036854775807) ON CONFLICT DO NOTHING`
+	sqlAllUnsealed = `
+INSERT INTO rota_audit_unsealed (n, at, ids)
+SELECT seq, at, id
+FROM rota_audit
+WHERE NOT EXISTS (SELECT 1 FROM rota_audit_seals) AND NOT EXISTS (SELECT 1 FROM rota_audit_unsealed)
+ORDER BY seq`
+)
+
+// beginChain begins a new chain of the audit if the copy took a part of the entries and no chain.
+func (t *TransferTarget) beginChain() error {
+	if err := t.exec(sqlFirstAnchor); err != nil {
+		return err
+	}
+	return t.exec(sqlAllUnsealed)
 }
 
 // Write writes rows and the new state.

@@ -74,6 +74,8 @@ var loaders = append(storekit.Loaders[*writer](&searches),
 	loadRow(rules.Buckets, storekit.Buckets),
 	loadRow(rules.Webhooks, storekit.Webhooks),
 	loadRow(rules.DroppedSchedules, storekit.Dropped),
+	loadRow(rules.Principals, storekit.Principals),
+	loadRow(rules.AccessTokens, storekit.AccessTokens),
 )
 
 // loadRow returns a loader of the rows of a table, one at a time.
@@ -221,7 +223,6 @@ func (w *writer) Write(c *rules.Changes) error {
 		each(storekit.KeyChanges(c), w.execute),
 		each(storekit.AfterJobs(c), w.execute),
 		each(storekit.Fired(c), w.execute),
-		func() error { return w.removeAudit(c) },
 		each(c.Audit, w.writeAudit),
 	)
 }

@@ -33,7 +33,8 @@ var corruptions = []corruption{
 
 	{rota.CheckIDShape, "a job's id cut short", []string{`UPDATE rota_jobs SET version = x'01' WHERE id = :queued`}, nil},
 	{rota.CheckIDShape, "a job with the zero id", []string{`UPDATE rota_jobs SET id = zeroblob(16) WHERE id = :queued`}, nil},
-	{rota.CheckIDShape, "an audit entry with a short id", []string{`UPDATE rota_audit SET id = x'0102'`}, nil},
+	{rota.CheckIDShape, "an audit entry with a short id", []string{`UPDATE rota_audit SET id = x'0102'`}, []string{rota.CheckAuditChain}},
+	{rota.CheckAuditChain, "an audit entry of another actor", []string{`UPDATE rota_audit SET actor = 'eve'`}, nil},
 	{rota.CheckIDShape, "a key with a short execution", []string{`UPDATE rota_keys SET execution_id = x'0102' WHERE key = 'gone'`}, nil},
 	{rota.CheckUnknownWord, "a status", []string{`UPDATE rota_jobs SET status = 'SLEEPING' WHERE id = :queued`}, []string{rota.CheckFile}},
 	{rota.CheckUnknownWord, "a sequel", []string{`UPDATE rota_jobs SET sequel = 'later' WHERE id = :dead`}, []string{rota.CheckFile}},

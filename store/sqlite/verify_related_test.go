@@ -1,6 +1,9 @@
 package sqlite
 
-import "github.com/rotajobs/rota"
+import (
+	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/internal/samples"
+)
 
 // relatedCorruptions are corruptions of the rows of fillRelated.
 var relatedCorruptions = []corruption{
@@ -39,6 +42,9 @@ var relatedCorruptions = []corruption{
 	{rota.CheckSpecColumn, "a template's type", []string{`UPDATE rota_templates SET type = 'web' WHERE name = 'report'`}, nil},
 	{rota.CheckSpecColumn, "a schedule's template", []string{`UPDATE rota_schedules SET template = 'old' WHERE name = 'off'`}, nil},
 
+	{rota.CheckOwnerMissing, "of a template", []string{`UPDATE rota_templates SET owner = NULL WHERE name = 'report'`}, []string{rota.CheckFile}},
+	{rota.CheckOwnerMissing, "of a schedule", []string{`UPDATE rota_schedules SET owner = '' WHERE name = 'off'`}, []string{rota.CheckFile}},
+
 	{rota.CheckHoldShape, "a turn in no group", []string{`UPDATE rota_jobs SET hold = 2, queued_at = NULL WHERE id = :plain`}, []string{rota.CheckFile}},
 	{rota.CheckHoldShape, "a wait without an end", []string{`UPDATE rota_jobs SET hold = 4, queued_at = NULL WHERE id = :plain`}, []string{rota.CheckFile}},
 	{rota.CheckHoldShape, "behind others of no schedule", []string{`UPDATE rota_jobs SET hold = 8, queued_at = NULL WHERE id = :plain`}, []string{rota.CheckFile}},
@@ -69,6 +75,9 @@ var relatedCorruptions = []corruption{
 	{rota.CheckChainKept, "another trace", []string{`UPDATE rota_jobs SET trace = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01' WHERE id = :retry`}, nil},
 	{rota.CheckChainKept, "another place", []string{`UPDATE rota_jobs SET group_position = 2 WHERE id = :retry`}, nil},
 	{rota.CheckChainKept, "another concurrency key", []string{`UPDATE rota_jobs SET concurrency_key = 'other' WHERE id = :retry`}, nil},
+	{rota.CheckChainKept, "another owner", []string{
+		`UPDATE rota_jobs SET owner = 'admin' WHERE id = (SELECT retry_of FROM rota_jobs WHERE id = :retry)`, `UPDATE rota_jobs SET owner = 'eve' WHERE id = :retry`,
+	}, nil},
 	{rota.CheckRedriveShape, "of itself", []string{`UPDATE rota_jobs SET redrive_of = id WHERE id = :plain`}, nil},
 	{rota.CheckRedriveShape, "of a retry", []string{`UPDATE rota_jobs SET redrive_of = :retry WHERE id = :again`}, nil},
 	{rota.CheckRedriveShape, "by a retry", []string{`UPDATE rota_jobs SET redrive_of = :died WHERE id = :retry`}, []string{rota.CheckFile}},
@@ -127,4 +136,16 @@ var relatedCorruptions = []corruption{
 	{rota.CheckReservationRun, "it is elsewhere", []string{`UPDATE rota_reservations SET node = 'n2' WHERE id = :active`}, nil},
 	{rota.CheckIntentMissing, "a group", []string{`INSERT INTO rota_intents VALUES ('group', 'missing')`}, nil},
 	{rota.CheckIntentMissing, "a template", []string{`INSERT INTO rota_intents VALUES ('template', 'missing')`}, nil},
+
+	{rota.CheckUnknownWord, "the kind of a principal", []string{`UPDATE rota_principals SET kind = 'GROUP' WHERE name = 'alice'`}, []string{rota.CheckFile, rota.CheckPrincipalShape}},
+	{rota.CheckSpecColumn, "the certificate of a user", []string{`UPDATE rota_principals SET certificate = 'other' WHERE name = 'alice'`}, nil},
+	{rota.CheckPrincipalShape, "a grant twice", []string{`UPDATE rota_principals SET spec = replace(spec, '"grants":[', '"grants":[{"privilege":"EXECUTE JOB","since":"2026-01-01T00:00:00Z"},{"privilege":"EXECUTE JOB","since":"2026-01-01T00:00:00Z"},') WHERE name = 'alice'`}, nil},
+	{rota.CheckPrincipalShape, "an unknown privilege", []string{`UPDATE rota_principals SET spec = replace(spec, 'EXECUTE JOB', 'SELECT') WHERE name = 'alice'`}, nil},
+	{rota.CheckPrincipalShape, "roles in the wrong order", []string{`UPDATE rota_principals SET spec = replace(spec, '"role":"high"', '"role":"zero"') WHERE name = 'alice'`}, nil},
+	{rota.CheckPrincipalShape, "a role with a password", []string{`UPDATE rota_principals SET spec = '{"verifier":"` + samples.Verifier + `"}' WHERE name = 'high'`}, nil},
+	{rota.CheckRoleCycle, "each of the other", []string{`UPDATE rota_principals SET spec = '{"roles":[{"role":"low","since":"2999-01-01T00:00:00Z"}]}' WHERE name = 'high'`}, nil},
+	{rota.CheckTokenShape, "a user that no user can have", []string{`UPDATE rota_access_tokens SET user_name = 'two words'`}, nil},
+	{rota.CheckTokenShape, "a hash in capitals", []string{`UPDATE rota_access_tokens SET hash = upper(hash)`}, nil},
+	{rota.CheckTokenShape, "revoked by an actor at no time", []string{`UPDATE rota_access_tokens SET revoked_by = 'eve'`}, []string{rota.CheckFile}},
+	{rota.CheckAccessState, "it is gone", []string{`DELETE FROM rota_access_state`}, nil},
 }

@@ -25,6 +25,8 @@ type writer struct {
 	watched bool           // there are watchers of the current transaction
 	events  [][]rota.Event // events of the current transaction, by step
 
+	audit []rota.AuditEntry // written in the current transaction
+
 	limits     limitsCache
 	hooks      hooksCache
 	dispatched dispatchedCache
@@ -46,10 +48,14 @@ func (w *writer) apply(ctx context.Context, b rota.Batch) ([]rota.Result, error)
 		}
 	}()
 	w.commands, w.watched, w.events = b.Commands, w.watch.Any(), w.events[:0]
+	w.audit = w.audit[:0]
 	if err := w.dropStaleCaches(); err != nil {
 		return nil, fault("apply", err)
 	}
 	results, err := rules.Apply(w, b)
+	if err == nil {
+		err = w.sealAudit()
+	}
 	if err == nil {
 		err = w.exec(sqlCommit)
 	}

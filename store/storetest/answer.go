@@ -108,6 +108,10 @@ func (b *text) definitionReply(indent string, reply rota.Reply) {
 	case *rota.SchedulePut:
 		b.line(indent, "put, changed", fmt.Sprint(r.Changed))
 		b.schedule(indent, r.Schedule)
+	case *rota.OwnerSet:
+		b.line(indent, "owner set, changed", fmt.Sprint(r.Changed))
+		b.template(indent, r.Template)
+		b.schedule(indent, r.Schedule)
 	case *rota.ScheduleDeleted:
 		b.line(indent, "deleted, gone", fmt.Sprint(r.Gone))
 	case *rota.Dropped:
@@ -152,12 +156,40 @@ func (b *text) otherReply(indent string, reply rota.Reply) {
 	case *rota.Swept:
 		b.line(indent, "swept", fmt.Sprintf("%d more %v", r.Count, r.More))
 	case *rota.Pruned:
-		b.line(indent, "pruned", fmt.Sprintf("%d with %d jobs, kept %s, rest %s, %d audit entries more %v", r.Executions, r.Jobs, idsText(r.Kept), idsText(r.Rest), r.Audit, r.MoreAudit))
+		b.line(indent, "pruned", fmt.Sprintf("%d with %d jobs, kept %s, rest %s", r.Executions, r.Jobs, idsText(r.Kept), idsText(r.Rest)))
 	case *rota.Redriven:
 		b.line(indent, "redriven", "yes")
 		b.job(indent, r.Job)
 	case *rota.Remembered:
 		b.line(indent, "remembered", fmt.Sprintf("%s known %v", r.Command, r.Known))
+	default:
+		b.accessReply(indent, reply)
+	}
+}
+
+// accessReply writes the reply to a command about users, roles or tokens.
+func (b *text) accessReply(indent string, reply rota.Reply) {
+	switch r := reply.(type) {
+	case *rota.PrincipalPut:
+		b.line(indent, "put, changed", fmt.Sprint(r.Changed))
+		b.principal(indent, r.Principal)
+	case *rota.PrincipalDropped:
+		b.line(indent, "dropped, gone", fmt.Sprint(r.Gone))
+	case *rota.Granted:
+		b.line(indent, "granted, changed, repeated", fmt.Sprint(r.Changed, r.Repeated))
+		for _, p := range r.Principals {
+			b.principal(indent, p)
+		}
+	case *rota.TokenPut:
+		b.line(indent, "token put, changed", fmt.Sprint(r.Changed))
+		b.token(indent, r.Token)
+	case *rota.TokenRevoked:
+		b.line(indent, "token revoked, changed", fmt.Sprint(r.Changed))
+		b.token(indent, r.Token)
+	case *rota.TokensTouched:
+		b.line(indent, "tokens touched", fmt.Sprint(r.Touched))
+	case *rota.AccessRecorded:
+		b.line(indent, "access recorded", fmt.Sprint(r.Recorded))
 	default:
 		b.line(indent, "answer of an unknown kind", fmt.Sprintf("%T", reply))
 	}

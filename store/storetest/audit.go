@@ -43,7 +43,6 @@ func testAudit(t *testing.T, h Harness) {
 		{"a filter reads a bounded part of a long history", auditBounded},
 		{"an invalid query is refused", auditInvalid},
 		{"entries past the retention are removed, oldest first", auditRetention},
-		{"the retention applies to entries that the same command writes", auditRetentionAtOnce},
 	})
 }
 

@@ -117,26 +117,11 @@ func auditRetention(y *story) {
 	}
 	kept := y.enqueue(rota.NewJob{}) // its creation is derived, and stays as long as it
 	all := y.writtenAudit()
-	prune := func(before time.Time) *rota.Pruned {
-		return do[*rota.Pruned](y, &rota.Prune{Meta: y.ids.meta(), Executions: []rota.ID{y.ids.next()}, AuditBefore: before})
-	}
-	want(y, "removed before the first", prune(all[0].At).Audit, 0)
-	got := prune(all[2].At)
-	want(y, "removed", got.Audit, 2)
-	want(y, "more", got.MoreAudit, false)
+	want(y, "removed before the first", y.pruneAudit(all[0].At, 10), 0)
+	want(y, "removed", y.pruneAudit(all[2].At, 10), 2)
 	left := y.writtenAudit()
 	want(y, "left", len(left), 1)
 	want(y, "the newest", left[0].ID, all[2].ID)
 	want(y, "creation", y.actsOf(kept), "JOB_CREATED")
 	y.wantNoViolations()
-}
-
-func auditRetentionAtOnce(y *story) {
-	j := y.running(rota.NewJob{})
-	y.complete(j)
-	y.advance(time.Hour)
-	got := do[*rota.Pruned](y, &rota.Prune{Meta: y.ids.meta(), Executions: []rota.ID{j.ID}, AuditBefore: y.now})
-	want(y, "executions", got.Executions, 1)
-	want(y, "entries", got.Audit, 2)
-	want(y, "left", len(y.audit(rota.AuditQuery{})), 0)
 }

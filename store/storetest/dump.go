@@ -20,7 +20,7 @@ const dumpPage = 50
 func Dump(ctx context.Context, s rota.Store) (string, error) {
 	var b text
 	for _, part := range []func(context.Context, rota.Store, *text) error{
-		dumpJobs, dumpDeclared, dumpThrottle, dumpWebhooks, dumpGroups, dumpReservations, dumpDue, dumpAudit,
+		dumpJobs, dumpDeclared, dumpThrottle, dumpWebhooks, dumpGroups, dumpReservations, dumpAccess, dumpDue, dumpAudit,
 	} {
 		if err := part(ctx, s, &b); err != nil {
 			return "", err
@@ -92,6 +92,24 @@ func dumpGroups(ctx context.Context, s rota.Store, b *text) error {
 func dumpReservations(ctx context.Context, s rota.Store, b *text) error {
 	return eachPage(rota.ID{}, func(before rota.ID) ([]*rota.Reservation, error) { return s.Reservations(ctx, before, dumpPage) },
 		func(r *rota.Reservation) rota.ID { b.reservation("", r); return r.ID })
+}
+
+// dumpAccess writes users, roles and tokens.
+func dumpAccess(ctx context.Context, s rota.Store, b *text) error {
+	state, err := s.AccessState(ctx)
+	if err != nil {
+		return err
+	}
+	b.line("", "access state", state.Version.String())
+	err = eachPage("", func(after string) ([]*rota.Principal, error) {
+		return s.Principals(ctx, rota.NameQuery{After: after, Limit: dumpPage})
+	}, func(p *rota.Principal) string { b.principal("", p); return p.Name })
+	if err != nil {
+		return err
+	}
+	return eachPage("", func(after string) ([]*rota.AccessToken, error) {
+		return s.AccessTokens(ctx, rota.TokenQuery{After: after, Limit: dumpPage})
+	}, func(t *rota.AccessToken) string { b.token("", t); return t.ID })
 }
 
 func dumpDue(ctx context.Context, s rota.Store, b *text) error {

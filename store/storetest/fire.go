@@ -40,7 +40,7 @@ func fireCreatesJob(y *story) {
 		ID: c.JobID(0), ExecutionID: c.JobID(0), Type: "mail", Name: "nightly", Template: "report", Schedule: "nightly",
 		Params: json.RawMessage(`{"a":1}`), Status: rota.StatusQueued, Priority: 2, Position: 100, Attempt: 1,
 		Policy: rota.PolicyPatch{}.Policy(), PlanTime: s.NextFire, CountsAt: s.NextFire, ConcurrencyKey: "db",
-		CreatedBy: "ada", CreatedAt: y.now, QueuedAt: y.now,
+		Owner: rota.AdminUser, CreatedBy: "ada", CreatedAt: y.now, QueuedAt: y.now,
 	}
 	want(y, "difference of the job", difference(jobText(&expected), jobText(y.job(c.JobID(0)))), "")
 	want(y, "difference of the answer", difference(jobText(&expected), jobText(got.Jobs[0])), "")

@@ -191,5 +191,9 @@ func (g *gen) worker() string { return choose(g, "worker", "w1", "w2") }
 
 // meta returns the head of a command. Some commands have no actor.
 func (g *gen) meta() rota.Meta {
-	return rota.Meta{ID: g.ids.next(), Actor: choose(g, "actor", "", "ada"), RulesVersion: choose(g, "rules version", 0, rota.RulesVersion)}
+	m := rota.Meta{ID: g.ids.next(), Actor: choose(g, "actor", "", "ada", "u"), RulesVersion: choose(g, "rules version", 0, rota.RulesVersion)}
+	if g.rarely(12, "expect") {
+		m.Expect = g.expectations()
+	}
+	return m
 }

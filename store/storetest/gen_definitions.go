@@ -18,9 +18,10 @@ func (g *gen) definitionCommand() rota.Command {
 		g.putSchedule, g.putSchedule, g.putSchedule, g.fire, g.fire, g.fire, g.fire, g.fire, g.fire,
 		g.trigger, g.trigger, g.backfill, g.enqueueGroup, g.enqueueGroup, g.cancelGroup,
 		g.putTemplate, g.putTemplate, g.putTemplate, g.archive, g.unarchive, g.putType, g.switchType,
-		g.putThrottle, g.putThrottle, g.switchSchedule, g.switchSchedule, g.deleteSchedule, g.drop,
+		g.putThrottle, g.putThrottle, g.switchSchedule, g.switchSchedule, g.deleteSchedule, g.drop, g.setOwner,
 		g.reserve, g.direct, g.direct, g.release, g.expire, g.expire, g.sweep, g.sweep,
 		g.prune, g.prune, g.redrive, g.redrive, g.remember, g.remember, g.putWebhooks,
+		g.accessCommand, g.accessCommand, g.accessCommand, g.accessCommand,
 	)()
 }
 
@@ -30,7 +31,7 @@ func (g *gen) members() []func() rota.Command {
 		g.enqueue, g.enqueue, g.finish, g.finish, g.cancel, g.edit, g.note,
 		g.putSchedule, g.putTemplate, g.putType, g.switchType, g.archive, g.unarchive, g.putThrottle,
 		g.switchSchedule, g.deleteSchedule, g.drop, g.trigger, g.enqueueGroup, g.cancelGroup, g.redrive,
-		g.putWebhooks,
+		g.putWebhooks, g.putPrincipal, g.dropPrincipal, g.grantPrivileges, g.grantPrivileges, g.setOwner,
 	}
 }
 
@@ -74,6 +75,10 @@ func (g *gen) learnDefinitions(reply rota.Reply) {
 		g.versions = append(g.versions, r.Throttle.Version)
 	case *rota.WebhooksPut:
 		g.versions = append(g.versions, r.Webhooks.Version)
+	case *rota.PrincipalPut:
+		if r.Principal != nil {
+			g.versions = append(g.versions, r.Principal.Version)
+		}
 	}
 }
 
@@ -145,6 +150,7 @@ func (g *gen) putTemplate() rota.Command {
 	if g.rarely(4, "sole") {
 		c.OnlySchedule = g.scheduleName()
 	}
+	c.Recreate = c.Mode != rota.PutCreate && g.rarely(6, "template again")
 	if g.rarely(4, "template webhooks") {
 		c.Spec.Webhooks = g.webhooks("https://t.example/", "https://all.example/")
 	}
@@ -266,7 +272,7 @@ func (g *gen) sweep() rota.Command {
 }
 
 func (g *gen) prune() rota.Command {
-	c := &rota.Prune{Meta: g.meta(), Before: choose(g, "before", time.Time{}, g.now, g.now.Add(-time.Minute)), AuditBefore: choose(g, "audit before", time.Time{}, time.Time{}, g.now, g.now.Add(-time.Minute))}
+	c := &rota.Prune{Meta: g.meta(), Before: choose(g, "before", time.Time{}, g.now, g.now.Add(-time.Minute))}
 	seen := map[rota.ID]bool{}
 	for range rapid.IntRange(1, 5).Draw(g.t, "executions") {
 		if id := g.job(); !seen[id] {

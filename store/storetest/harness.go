@@ -21,6 +21,10 @@ type Harness struct {
 	// then runs each race several times.
 	Pause func(t testing.TB, s rota.Store, at func(commands []rota.Command))
 
+	// Tamper gives access to the rows of a store past its triggers. Nil leaves the stories about tampering
+	// out; the stores with a database of their own have it.
+	Tamper func(t testing.TB, s rota.Store) Tamper
+
 	slice bool // set by Slice
 }
 
@@ -102,6 +106,7 @@ func Stories(t *testing.T, h Harness) {
 		{"enqueue and claim", testEnqueueClaim},
 		{"resend", testResend},
 		{"late resend", testLateResend},
+		{"expect again", testExpectAgain},
 		{"invalid", testInvalid},
 		{"refused", testRefused},
 		{"reads", testReads},
@@ -117,6 +122,8 @@ func Stories(t *testing.T, h Harness) {
 		{"next fire", testNextFire},
 		{"switches", testSwitches},
 		{"recreate", testRecreate},
+		{"owners", testOwners},
+		{"expect", testExpect},
 		{"drop", testDrop},
 		{"drop history", testDropHistory},
 		{"dry run", testDryRun},
@@ -136,6 +143,9 @@ func Stories(t *testing.T, h Harness) {
 		{"reservations", testReservations},
 		{"prune", testPrune},
 		{"audit", testAudit},
+		{"audit chain", testAuditChain},
+		{"audit tampering", testAuditTampering},
+		{"audit export", testAuditExport},
 		{"redrive", testRedrive},
 		{"run again", testRunAgain},
 		{"remember", testRemember},
@@ -146,6 +156,10 @@ func Stories(t *testing.T, h Harness) {
 		{"deliveries", testDeliveries},
 		{"internal types", testInternalTypes},
 		{"trace", testTrace},
+		{"principals", testPrincipals},
+		{"grants", testGrants},
+		{"tokens", testTokens},
+		{"access records", testAccessRecords},
 	} {
 		t.Run(part.name, func(t *testing.T) {
 			h := h

@@ -68,6 +68,10 @@ func testInvalid(t *testing.T, h Harness) {
 		{rota.VerbDirect, invalidDirects()},
 		{rota.VerbPrune, invalidPrunes()},
 		{rota.VerbRemember, invalidRemembers()},
+		{rota.VerbPutPrincipal, invalidPrincipals()},
+		{rota.VerbGrantPrivileges, invalidGrants()},
+		{rota.VerbPutToken, invalidTokens()},
+		{rota.VerbRecordAccess, invalidAccessRecords()},
 	}
 	if h.slice {
 		groups = groups[:1]

@@ -73,6 +73,7 @@ func invalidTemplates() []invalidCase {
 	return withPolicies([]invalidCase{
 		set("name", func(c *rota.PutTemplate) { c.Name = "" }),
 		set("mode", func(c *rota.PutTemplate) { c.Mode = "upsert" }),
+		set("recreate", func(c *rota.PutTemplate) { c.Mode, c.Recreate = rota.PutCreate, true }),
 		set("type", func(c *rota.PutTemplate) { c.Spec.Type = "" }),
 		set("type", func(c *rota.PutTemplate) { c.Spec.Type = "two words" }),
 		set("type", func(c *rota.PutTemplate) { c.Spec.Type = rota.TypeWebhook }),
@@ -236,6 +237,8 @@ func invalidNames() []invalidCase {
 		{"name", func(fx *fixture) rota.Command { return &rota.Unarchive{Meta: fx.ids.meta(), Name: "two words"} }},
 		{"name", func(fx *fixture) rota.Command { return &rota.DeleteSchedule{Meta: fx.ids.meta()} }},
 		{"name", func(fx *fixture) rota.Command { return &rota.Drop{Meta: fx.ids.meta()} }},
+		{"name", func(fx *fixture) rota.Command { return &rota.SetOwner{Meta: fx.ids.meta(), Owner: rota.AdminUser} }},
+		{"owner", func(fx *fixture) rota.Command { return &rota.SetOwner{Meta: fx.ids.meta(), Name: "nightly"} }},
 		{"name", func(fx *fixture) rota.Command { return fx.switchCommand("", rota.SchedulePaused, time.Time{}) }},
 		{"state", func(fx *fixture) rota.Command { return fx.switchCommand("nightly", "OFF", time.Time{}) }},
 		{"next", func(fx *fixture) rota.Command { return fx.switchCommand("nightly", rota.SchedulePaused, startTime) }},

@@ -19,6 +19,9 @@ func dropRaces() []race {
 		{"a prune against a prune of the same executions with retries", pruneRetriesAgainstPrune, prunedOnce},
 		{"the sweep of a drop against a prune of its history", sweepAgainstPrune, noJobsLeft},
 		{"a change of a template for one schedule against a new schedule of the template", onlyScheduleAgainstPut, func(*story, rota.Result, rota.Result) {}},
+		{"a recreated schedule against a trigger that expects the earlier one", recreateAgainstExpecting, triggeredOrRefused},
+		{"a recreated template against an enqueue that expects the earlier one", recreateAgainstEnqueue, enqueuedOrRefused},
+		{"a drop and a new definition against an alter that expects the earlier one", replaceAgainstAlter, replacedUnaltered},
 		{"a recreated schedule against its fire", recreateAgainstFire, func(*story, rota.Result, rota.Result) {}},
 	}
 }
@@ -148,4 +151,56 @@ func onlyScheduleAgainstPut(y *story) (a, b rota.Command) {
 func recreateAgainstFire(y *story) (a, b rota.Command) {
 	y.advanceTo(y.declare("nightly", rota.ScheduleSpec{}).NextFire)
 	return y.recreateScheduleCommand("nightly", rota.ScheduleSpec{}), y.fireCommand("nightly")
+}
+
+func recreateAgainstExpecting(y *story) (a, b rota.Command) {
+	y.define("nightly", rota.ScheduleSpec{})
+	seen := y.expectSchedule("nightly")
+	y.advance(time.Second)
+	return y.recreateScheduleCommand("nightly", rota.ScheduleSpec{Template: "nightly"}),
+		expecting(&rota.Trigger{Meta: y.ids.meta(), Schedule: "nightly"}, seen)
+}
+
+func triggeredOrRefused(y *story, _, trigger rota.Result) {
+	y.Helper()
+	y.wantAppliedOrUnmet(trigger, len(y.queue()))
+}
+
+func recreateAgainstEnqueue(y *story) (a, b rota.Command) {
+	y.declareTemplate("letter", rota.TemplateSpec{})
+	seen := y.expectTemplate("letter")
+	y.advance(time.Second)
+	return y.recreateTemplateCommand("letter", rota.TemplateSpec{}), expecting(y.enqueueCommand(rota.NewJob{Template: "letter"}), seen)
+}
+
+func enqueuedOrRefused(y *story, _, enqueue rota.Result) {
+	y.Helper()
+	y.wantAppliedOrUnmet(enqueue, len(y.queue()))
+}
+
+// wantAppliedOrUnmet wants a command that creates one job to have created it, or to be refused by its expectation.
+func (y *story) wantAppliedOrUnmet(r rota.Result, jobs int) {
+	y.Helper()
+	if r.Err == nil {
+		want(y, "jobs", jobs, 1)
+		return
+	}
+	want(y, "jobs", jobs, 0)
+	want(y, "field of the refusal", r.Err.Field, "expect")
+}
+
+func replaceAgainstAlter(y *story) (a, b rota.Command) {
+	y.define("nightly", rota.ScheduleSpec{})
+	seen := y.expectSchedule("nightly")
+	y.advance(time.Second)
+	alter := y.declareCommand("nightly", rota.ScheduleSpec{Template: "nightly", Description: "altered"})
+	again := y.declareCommand("nightly", rota.ScheduleSpec{Template: "nightly", Description: "of another owner"})
+	replace := y.allOf(y.dropCommand("nightly"), y.templateCommand("nightly", rota.TemplateSpec{}), &rota.Unarchive{Meta: y.ids.meta(), Name: "nightly"}, again)
+	return replace, expecting(alter, seen)
+}
+
+// replacedUnaltered wants the new definition, whichever of the two commands came first.
+func replacedUnaltered(y *story, _, _ rota.Result) {
+	y.Helper()
+	want(y, "description", y.schedule("nightly").Spec.Description, "of another owner")
 }

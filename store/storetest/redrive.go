@@ -41,7 +41,7 @@ func redriveDead(y *story) {
 		ID: c.NewJobID(), ExecutionID: c.NewJobID(), RedriveOf: fired.ID, Attempt: 1, Type: "mail", Name: "nightly",
 		Params: fired.Params, Policy: fired.Policy, Priority: 3, Position: 100, Status: rota.StatusQueued,
 		Template: "report", Schedule: "nightly", ScopeKind: "t", ScopeID: "a", ConcurrencyKey: "db", CountsAt: fired.CountsAt,
-		CreatedBy: "bob", CreatedAt: y.now, QueuedAt: y.now,
+		Owner: rota.AdminUser, CreatedBy: "bob", CreatedAt: y.now, QueuedAt: y.now,
 	}
 	want(y, "difference of the job", difference(jobText(&expected), jobText(y.job(got.ID))), "")
 	y.wantAuditSince(written, rota.AuditEntry{

@@ -60,6 +60,18 @@ func resendDefinitionCommands() []repeatedCommand {
 			y.fireNext("nightly")
 			return y.dropCommand("nightly")
 		}, true},
+		{"set owner", func(y *story) rota.Command {
+			y.user("bob")
+			y.define("nightly", rota.ScheduleSpec{})
+			return y.setOwnerCommand("nightly", "bob")
+		}, true},
+		{"put template again as a new definition", func(y *story) rota.Command {
+			y.declareTemplate("letter", templateSpec)
+			y.advance(time.Second)
+			c := y.templateCommand("letter", templateSpec)
+			c.Recreate = true
+			return c
+		}, true},
 		{"fire", resendFire, false},
 		{"fire of a gap", resendFireGap, false},
 		{"trigger", func(y *story) rota.Command {
@@ -152,6 +164,8 @@ func lateDefinitionStories() []namedStory {
 		{"a fire sent again after the schedule was deleted reports it as moved", lateFire},
 		{"a group sent again is answered with the members that are left", lateGroup},
 		{"a cancel of a group sent again after its end is answered as before", lateCancelGroup},
+		{"a put of a principal sent again does not undo a later put, and creates none that was dropped", latePrincipal},
+		{"a grant sent again does not undo a revocation", lateGrant},
 		{"a reserve sent again is answered with the reservation as it is", lateReserve},
 	}
 }

@@ -48,7 +48,7 @@ func runAgainCompleted(y *story) {
 	expected := rota.Job{
 		ID: c.NewJobID(), ExecutionID: c.NewJobID(), RedriveOf: done.ID, Attempt: 1, Type: "mail", Name: "report",
 		Params: done.Params, Policy: done.Policy, Priority: 3, Position: 100, Status: rota.StatusQueued,
-		Template: "report", ScopeKind: "t", ScopeID: "a", ConcurrencyKey: "db", CreatedBy: "bob", CreatedAt: y.now, QueuedAt: y.now,
+		Template: "report", ScopeKind: "t", ScopeID: "a", ConcurrencyKey: "db", Owner: rota.AdminUser, CreatedBy: "bob", CreatedAt: y.now, QueuedAt: y.now,
 	}
 	want(y, "difference of the job", difference(jobText(&expected), jobText(y.job(got.ID))), "")
 	y.wantAuditSince(written, rota.AuditEntry{

@@ -50,6 +50,7 @@ func (b *text) job(indent string, j *rota.Job) {
 	b.line(in, "unique_key", j.UniqueKey)
 	b.line(in, "unique_for", nonZero(int64(j.UniqueFor)))
 	b.relations(in, j)
+	b.line(in, "owner", j.Owner)
 	b.line(in, "created_by", j.CreatedBy)
 	b.line(in, "created_at", timeText(j.CreatedAt))
 	b.line(in, "queued_at", timeText(j.QueuedAt))
@@ -126,6 +127,8 @@ func (b *text) template(indent string, t *rota.Template) {
 	}
 	b.line(indent, "template", t.Name)
 	b.line(indent+"  ", "state", string(t.State))
+	b.line(indent+"  ", "owner", t.Owner)
+	b.line(indent+"  ", "since", timeText(t.Since))
 	b.definition(indent+"  ", t.Spec, t.Version, t.CreatedBy, t.CreatedAt, t.UpdatedAt)
 }
 
@@ -144,6 +147,8 @@ func (b *text) schedule(indent string, s *rota.Schedule) {
 	b.line(in, "moved_at", timeText(s.MovedAt))
 	b.line(in, "resumed_at", timeText(s.ResumedAt))
 	b.line(in, "triggered_at", timeText(s.TriggeredAt))
+	b.line(in, "owner", s.Owner)
+	b.line(in, "since", timeText(s.Since))
 	b.definition(in, s.Spec, s.Version, s.CreatedBy, s.CreatedAt, s.UpdatedAt)
 }
 
@@ -165,6 +170,32 @@ func (b *text) webhooks(indent string, h *rota.Webhooks) {
 	b.line(in, "version", h.Version.String())
 	b.line(in, "updated_by", h.UpdatedBy)
 	b.line(in, "updated_at", timeText(h.UpdatedAt))
+}
+
+func (b *text) principal(indent string, p *rota.Principal) {
+	if p == nil {
+		b.line(indent, "principal", "none")
+		return
+	}
+	b.line(indent, "principal", fmt.Sprintf("%s %s", p.Name, p.Kind))
+	b.definition(indent+"  ", p.Spec, p.Version, p.CreatedBy, p.CreatedAt, p.UpdatedAt)
+}
+
+func (b *text) token(indent string, t *rota.AccessToken) {
+	if t == nil {
+		b.line(indent, "token", "none")
+		return
+	}
+	b.line(indent, "token", fmt.Sprintf("%s user %s scope %s type %s job %s", t.ID, t.User, t.Scope, t.Type, t.Job))
+	in := indent + "  "
+	b.line(in, "hash", t.Hash)
+	b.line(in, "verifier", t.Verifier)
+	b.line(in, "created_by", t.CreatedBy)
+	b.line(in, "created_at", timeText(t.CreatedAt))
+	b.line(in, "expires_at", timeText(t.ExpiresAt))
+	b.line(in, "last_used_at", timeText(t.LastUsedAt))
+	b.line(in, "revoked_at", timeText(t.RevokedAt))
+	b.line(in, "revoked_by", t.RevokedBy)
 }
 
 // definition writes the fields that all definitions have.

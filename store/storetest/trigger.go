@@ -39,7 +39,7 @@ func triggerNow(y *story) {
 		ID: c.JobID(0), ExecutionID: c.JobID(0), Type: "mail", Name: "nightly", Template: "report", Schedule: "nightly",
 		Params: json.RawMessage(`{"a":1}`), Status: rota.StatusQueued, Priority: 2, Position: 100, Attempt: 1,
 		Policy: rota.PolicyPatch{}.Policy(), CountsAt: y.now, ConcurrencyKey: "db",
-		CreatedBy: "bob", CreatedAt: y.now, QueuedAt: y.now,
+		Owner: rota.AdminUser, CreatedBy: "bob", CreatedAt: y.now, QueuedAt: y.now,
 	}
 	want(y, "difference of the job", difference(jobText(&expected), jobText(y.job(c.JobID(0)))), "")
 	row := y.schedule("nightly")

@@ -53,6 +53,18 @@ func TestPsqlPromptShowsTransactionStatus(t *testing.T) {
 	}
 }
 
+// The command \password asks for a password, and sends a verifier of it.
+func TestPsqlPasswordSetsPassword(t *testing.T) {
+	s := startNode(t)
+	s.exec(t, "CREATE USER ada")
+	const password = `correct horse battery`
+	out, err := s.run(t, "", python, "testdata/type.py", findProgram(t, "psql", "postgresql-client"), `\\password ada\r`+password+`\r`+password+`\n`)
+	if err != nil || strings.Contains(out, "ERROR") {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	s.await(t, "SELECT has_password FROM sys.users WHERE name = 'ada'")
+}
+
 // The command \watch repeats a query until psql is interrupted.
 func TestPsqlWatchRunsUntilInterrupted(t *testing.T) {
 	s := startNode(t)

@@ -79,7 +79,7 @@ CREATE JOB e DEPENDS ON d SCHEDULE = EVERY 1 HOUR AS CALL noop();
 ALTER JOB a SET DEPENDS ON e;
 SELECT job_name, depends_on_job_name FROM sys.job_dependencies ORDER BY 1, 2;
 
--- Users and privileges are not supported yet.
+-- Users, privileges and secrets.
 CREATE USER ada PASSWORD 'secret';
 ALTER USER ada PASSWORD 'other';
 DROP USER ada;

@@ -3,9 +3,9 @@ package model
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/internal/diff"
@@ -93,14 +93,16 @@ func (s *step) appendAudit(e rota.AuditEntry) {
 var none []byte
 
 func typeDocument(t *rota.Type) []byte {
-	return withField(t.Spec, "paused", t.Paused)
+	return withFields(t.Spec, map[string]any{"paused": t.Paused})
 }
 
-func templateDocument(t *rota.Template) []byte { return withField(t.Spec, "state", t.State) }
+func templateDocument(t *rota.Template) []byte {
+	return withFields(t.Spec, map[string]any{"state": t.State, "owner": t.Owner})
+}
 
 // scheduleDocument contains the template, which says what the jobs of the schedule do.
 func (s *step) scheduleDocument(d *rota.Schedule) []byte {
-	own, template := withField(d.Spec, "state", d.State), none
+	own, template := withFields(d.Spec, map[string]any{"state": d.State, "owner": d.Owner}), none
 	if t := s.template(d.Spec.Template); t != nil {
 		template = shownSpec(t.Spec)
 	}
@@ -120,8 +122,8 @@ func shownSpec(spec any) []byte {
 	return diff.Durations(spec, rota.EncodeSpec(spec), rota.FormatDuration)
 }
 
-// withField returns a specification with one more field.
-func withField(spec any, name string, value any) []byte {
+// withFields returns a specification with more fields.
+func withFields(spec any, own map[string]any) []byte {
 	fields := map[string]any{}
 	var stored map[string]json.RawMessage
 	if err := json.Unmarshal(shownSpec(spec), &stored); err != nil {
@@ -130,7 +132,10 @@ func withField(spec any, name string, value any) []byte {
 	for field, one := range stored {
 		fields[field] = one
 	}
-	fields[name] = value
+	maps.Copy(fields, own)
+	if fields["owner"] == "" {
+		delete(fields, "owner")
+	}
 	return rota.EncodeSpec(fields)
 }
 
@@ -156,7 +161,10 @@ func (m *Model) Audit(_ context.Context, q rota.AuditQuery) (rota.AuditPage, err
 		if !q.ExecutionID.IsZero() {
 			q.ExecutionID = s.executionOf(q.ExecutionID)
 		}
-		entries := slices.Clone(s.audit)
+		var entries []rota.AuditEntry
+		if !q.Derived {
+			entries = slices.Clone(s.audit)
+		}
 		for _, j := range s.jobs {
 			entries = append(entries, j.AuditEntries()...)
 		}
@@ -185,22 +193,6 @@ func (s *state) executionOf(attempt rota.ID) rota.ID {
 		}
 	}
 	return attempt
-}
-
-// removeAudit removes the oldest written entries before a time.
-func (s *step) removeAudit(before time.Time) (removed int, more bool) {
-	var old []rota.AuditEntry
-	for _, e := range s.audit {
-		if e.At.Before(before) {
-			old = append(old, e)
-		}
-	}
-	slices.SortFunc(old, func(a, b rota.AuditEntry) int { return a.Compare(&b) })
-	old, more = page(old, rota.PruneMax)
-	s.audit = slices.DeleteFunc(s.audit, func(e rota.AuditEntry) bool {
-		return slices.ContainsFunc(old, func(o rota.AuditEntry) bool { return o.ID == e.ID })
-	})
-	return len(old), more
 }
 
 // auditedJob reports whether the command has written an entry about a job.

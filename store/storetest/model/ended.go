@@ -79,15 +79,15 @@ func (s *step) completeSchedule(name string, completed bool) {
 	s.archiveUnused(d)
 }
 
-// archiveUnused archives the template of a removed schedule if it has the same name and no
-// other schedule uses it.
+// archiveUnused archives the template of a removed schedule if it has the same name and owner, and
+// no other schedule uses it.
 func (s *step) archiveUnused(d *rota.Schedule) bool {
 	t := s.template(d.Spec.Template)
-	if t == nil || t.Name != d.Name || t.State != rota.TemplateActive || len(s.schedulesOf(t.Name)) > 0 {
+	if t == nil || t.Name != d.Name || t.Owner != d.Owner || t.State != rota.TemplateActive || len(s.schedulesOf(t.Name)) > 0 {
 		return false
 	}
 	was := templateDocument(t)
-	t.State, t.Version, t.UpdatedAt = rota.TemplateArchived, s.id(), s.now
+	t.State, t.Owner, t.Version, t.UpdatedAt = rota.TemplateArchived, "", s.id(), s.now
 	s.auditEffect(rota.AuditTemplateArchived, templateSubject(t.Name), "", diff.Documents(was, templateDocument(t)))
 	return true
 }

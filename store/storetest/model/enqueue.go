@@ -151,7 +151,7 @@ func (s *step) draft(n *rota.NewJob, id rota.ID, field string) (*rota.Job, *rota
 		}
 	}
 	j.Priority = or(n.Priority, or(t.Spec.Priority, rota.DefaultPriority))
-	j.ConcurrencyKey = or(n.ConcurrencyKey, t.Spec.ConcurrencyKey)
+	j.ConcurrencyKey, j.Owner = or(n.ConcurrencyKey, t.Spec.ConcurrencyKey), t.Owner
 	j.Policy = s.policy(j.Type, n.Patch(), t.Spec.Policy)
 	return j, nil
 }

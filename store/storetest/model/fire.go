@@ -104,7 +104,7 @@ func (s *step) scheduled(d *rota.Schedule, id rota.ID, scope rota.Scope) *rota.J
 		ScopeKind: scope.Kind, ScopeID: scope.ID, Params: rota.MergeParams(t.Spec.Params, d.Spec.Params),
 		Priority:       or(d.Spec.Priority, or(t.Spec.Priority, rota.DefaultPriority)),
 		Policy:         s.policy(t.Spec.Type, d.Spec.Policy, t.Spec.Policy),
-		ConcurrencyKey: t.Spec.ConcurrencyKey, CreatedAt: s.now,
+		ConcurrencyKey: t.Spec.ConcurrencyKey, Owner: t.Owner, CreatedAt: s.now,
 	}
 }
 

@@ -34,9 +34,7 @@ func (s *step) prune(c *rota.Prune) (rota.Reply, *rota.Error) {
 	}
 	s.pruneReservations(s.now.Add(-rota.ReservationKeep))
 	s.removeExpiredRequests(rota.PruneMax)
-	if !c.AuditBefore.IsZero() {
-		reply.Audit, reply.MoreAudit = s.removeAudit(micros(c.AuditBefore))
-	}
+	s.removeEndedTokens()
 	return reply, nil
 }
 

@@ -83,7 +83,10 @@ func (s *step) redriveJob(tail *rota.Job, id rota.ID) *rota.Job {
 		Type: tail.Type, Name: tail.Name, Params: tail.Params, Priority: tail.Priority, Policy: tail.Policy,
 		Template: tail.Template, Schedule: tail.Schedule, ScopeKind: tail.ScopeKind, ScopeID: tail.ScopeID,
 		UniqueKey: tail.UniqueKey, UniqueFor: tail.UniqueFor, ConcurrencyKey: tail.ConcurrencyKey, CountsAt: tail.CountsAt,
-		Trace: tail.Trace, CreatedBy: s.actor(), CreatedAt: s.now,
+		Trace: tail.Trace, Owner: tail.Owner, CreatedBy: s.actor(), CreatedAt: s.now,
+	}
+	if j.RunsFor() != tail.RunsFor() {
+		j.Owner = tail.RunsFor()
 	}
 	d := s.schedule(j.Schedule)
 	if d != nil && d.Spec.Overlap != rota.OverlapAllow && len(s.liveOf(d.Name, scopeOf(j))) > 0 {

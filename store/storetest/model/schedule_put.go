@@ -30,7 +30,10 @@ func (s *step) putSchedule(c *rota.PutSchedule) (rota.Reply, *rota.Error) {
 	if d == nil {
 		s.boundDropped(c.Name)
 	}
-	was := none
+	was, since := none, s.now
+	if d != nil {
+		since = s.beginsAt(d.Since)
+	}
 	if d != nil && !c.Recreate {
 		was = s.scheduleDocument(d)
 	}
@@ -42,7 +45,9 @@ func (s *step) putSchedule(c *rota.PutSchedule) (rota.Reply, *rota.Error) {
 	newTimes, takesNext := timesChanged(c, d), s.takesNext(c, d)
 	if d == nil {
 		act = rota.AuditScheduleCreated
-		d = &rota.Schedule{Name: c.Name, State: rota.ScheduleEnabled, CreatedBy: c.Actor, CreatedAt: s.now}
+		d = &rota.Schedule{
+			Name: c.Name, State: rota.ScheduleEnabled, Owner: s.ownerFor(c.Actor), Since: since, CreatedBy: c.Actor, CreatedAt: s.now,
+		}
 		s.schedules = append(s.schedules, d)
 	}
 	s.declare(d, c, newTimes, takesNext)

@@ -52,7 +52,7 @@ func (s *step) createRetry(j *rota.Job, how settling) {
 		UniqueKey: j.UniqueKey, UniqueFor: j.UniqueFor,
 		Template: j.Template, Schedule: j.Schedule, GroupID: j.GroupID, GroupPosition: j.GroupPosition,
 		ConcurrencyKey: j.ConcurrencyKey, CountsAt: j.CountsAt,
-		Trace: j.Trace, CreatedBy: j.CreatedBy, CreatedAt: s.now,
+		Trace: j.Trace, Owner: j.Owner, CreatedBy: j.CreatedBy, CreatedAt: s.now,
 	}
 	switch {
 	case !how.retryAt.IsZero():

@@ -137,6 +137,16 @@ func (s *step) copyReply(reply rota.Reply) rota.Reply {
 		r.Webhooks = copyWebhooks(r.Webhooks)
 	case *rota.SchedulePut:
 		r.Schedule = copySchedule(r.Schedule)
+	case *rota.PrincipalPut:
+		r.Principal = copyPrincipal(r.Principal)
+	case *rota.Granted:
+		r.Principals = rowCopies(r.Principals, copyPrincipal)
+	case *rota.TokenPut:
+		r.Token = copyOf(r.Token)
+	case *rota.TokenRevoked:
+		r.Token = copyOf(r.Token)
+	case *rota.OwnerSet:
+		r.Template, r.Schedule = copyTemplate(r.Template), copySchedule(r.Schedule)
 	}
 	return reply
 }

@@ -26,6 +26,9 @@ type state struct {
 	intents      map[intent]bool
 	names        map[rota.ID]string // of all definitions that ever existed
 	dropped      map[string]drop    // by schedule
+	principals   []*rota.Principal
+	tokens       []*rota.AccessToken
+	access       rota.AccessState // zero if no principal or token was ever put
 }
 
 // keyName is a unique key. Each type has its own keys.
@@ -60,6 +63,7 @@ func (s *state) clone() *state {
 		schedules: rowCopies(s.schedules, copyOf), throttle: s.throttle, webhooks: s.webhooks, buckets: maps.Clone(s.buckets),
 		groups: rowCopies(s.groups, copyOf), reservations: rowCopies(s.reservations, copyOf),
 		requests: maps.Clone(s.requests), intents: maps.Clone(s.intents), names: maps.Clone(s.names), dropped: maps.Clone(s.dropped),
+		principals: rowCopies(s.principals, copyOf), tokens: rowCopies(s.tokens, copyOf), access: s.access,
 	}
 }
 

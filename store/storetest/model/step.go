@@ -22,7 +22,7 @@ func (s *step) apply(c rota.Command) (rota.Reply, *rota.Error) {
 		return nil, err.(*rota.Error)
 	}
 	s.command, s.changedKeys = c, map[keyQueue]bool{}
-	reply, err := s.decide(c)
+	reply, err := s.expecting(c)
 	if err != nil {
 		return nil, err
 	}
@@ -114,6 +114,29 @@ func (s *step) decideOther(c rota.Command) (rota.Reply, *rota.Error) {
 		return s.redrive(c)
 	case *rota.Remember:
 		return s.remember(c)
+	case *rota.SetOwner:
+		return s.setOwner(c)
+	}
+	return s.decideAccess(c)
+}
+
+// decideAccess executes the verbs about users, roles and tokens.
+func (s *step) decideAccess(c rota.Command) (rota.Reply, *rota.Error) {
+	switch c := c.(type) {
+	case *rota.PutPrincipal:
+		return s.putPrincipal(c)
+	case *rota.DropPrincipal:
+		return s.dropPrincipal(c)
+	case *rota.GrantPrivileges:
+		return s.grantPrivileges(c)
+	case *rota.PutToken:
+		return s.putToken(c)
+	case *rota.RevokeToken:
+		return s.revokeToken(c)
+	case *rota.TouchTokens:
+		return s.touchTokens(c)
+	case *rota.RecordAccess:
+		return s.recordAccess(c)
 	}
 	return nil, rota.Errorf(rota.Internal, string(c.Verb()), "the model does not implement this verb")
 }

@@ -11,7 +11,8 @@ func (s *step) putTemplate(c *rota.PutTemplate) (rota.Reply, *rota.Error) {
 		return &rota.TemplatePut{Template: t}, nil
 	}
 	var version *rota.ID
-	if t != nil {
+	dropped := t != nil && t.Owner == "" && c.Mode == rota.PutCreate // does not exist for the creator of a new one
+	if t != nil && !dropped {
 		version = &t.Version
 	}
 	if err := s.checkExpectation(expectation{c.Mode, c.Version}, version, subject); err != nil {
@@ -21,28 +22,40 @@ func (s *step) putTemplate(c *rota.PutTemplate) (rota.Reply, *rota.Error) {
 	if t != nil {
 		was = templateDocument(t)
 	}
+	renew := t == nil || t.Owner == "" || c.Recreate
 	switch {
 	case t == nil:
-		act = rota.AuditTemplateCreated
-		t = &rota.Template{Name: c.Name, State: rota.TemplateActive, CreatedBy: c.Actor, CreatedAt: s.now}
+		t = &rota.Template{Name: c.Name, Spec: c.Spec.Canonical(), State: rota.TemplateActive, CreatedBy: c.Actor, CreatedAt: s.now}
 		s.templates = append(s.templates, t)
-	case t.Spec.Equal(c.Spec):
+	case t.Spec.Equal(c.Spec) && (!renew || s.otherUser(c) != ""):
 		return &rota.TemplatePut{Template: t}, nil
-	case c.OnlySchedule != "":
-		for _, d := range s.schedulesOf(t.Name) {
-			if d.Name != c.OnlySchedule {
-				return nil, s.refuse(rota.Conflict, "only_schedule", "schedule %s uses template %s too", d.Name, t.Name)
-			}
-		}
+	case s.otherUser(c) != "":
+		return nil, s.refuse(rota.Conflict, "only_schedule", "schedule %s uses template %s too", s.otherUser(c), t.Name)
 	}
-	old := t.Spec
+	if dropped {
+		t.State = rota.TemplateActive
+	}
+	if renew { // it is a new definition
+		act, was = rota.AuditTemplateCreated, none
+		t.Owner, t.Since = s.ownerFor(c.Actor), s.beginsAt(t.Since)
+	}
+	old, detail := t.Spec, ""
 	t.Spec, t.Version, t.UpdatedAt = c.Spec.Canonical(), c.ID, s.now
-	changes, detail := diff.Documents(was, templateDocument(t)), ""
-	if act == rota.AuditTemplateModified {
+	if !old.Equal(t.Spec) {
 		detail = s.auditUsers(t, old)
 	}
-	s.auditSubject(act, subject, detail, changes)
+	s.auditSubject(act, subject, detail, diff.Documents(was, templateDocument(t)))
 	return &rota.TemplatePut{Template: t, Changed: true}, nil
+}
+
+// otherUser returns a schedule that uses the template, other than the one that the command allows.
+func (s *step) otherUser(c *rota.PutTemplate) string {
+	for _, d := range s.schedulesOf(c.Name) {
+		if c.OnlySchedule != "" && d.Name != c.OnlySchedule {
+			return d.Name
+		}
+	}
+	return ""
 }
 
 // archive also disables the schedules of the template, as many as one command may change. A
@@ -87,6 +100,9 @@ func (s *step) unarchive(c *rota.Unarchive) (rota.Reply, *rota.Error) {
 	}
 	was := templateDocument(t)
 	t.State, t.Version, t.UpdatedAt = rota.TemplateActive, c.ID, s.now
+	if t.Owner == "" {
+		t.Owner, t.Since = s.ownerFor(c.Actor), s.beginsAt(t.Since)
+	}
 	s.auditSubject(rota.AuditTemplateUnarchived, templateSubject(c.Name), "", diff.Documents(was, templateDocument(t)))
 	return &rota.TemplatePut{Template: t, Changed: true}, nil
 }

@@ -61,7 +61,7 @@ func eventsBetween(before, after *state, now time.Time) (events []rota.Event) {
 		}
 	}
 	for _, e := range audit {
-		events = append(events, definitionEvents(e)...)
+		events = append(events, definitionEvents(after, e)...)
 	}
 	events = append(events, pruneEvents(before, after)...)
 	for i := range events {

@@ -36,9 +36,33 @@ func changeEvents(was, is *rota.Job, audit []rota.AuditEntry) (events []rota.Eve
 	return events
 }
 
-// definitionEvents returns the event of an entry about a definition, the limits or the webhooks.
-func definitionEvents(e rota.AuditEntry) []rota.Event {
+// accessEvents returns the event of an entry about a user, a role or a token.
+func accessEvents(s *state, e rota.AuditEntry) []rota.Event {
 	kind, name, _ := strings.Cut(e.Subject, " ")
+	prefix, act, _ := strings.Cut(e.Act, "_")
+	event := rota.Event{Kind: rota.EventAccessChanged, Name: name, Detail: strings.ToLower(act)}
+	switch {
+	case prefix == "USER" || prefix == "ROLE":
+	case prefix == "GRANTED" || prefix == "REVOKED":
+		event.Detail = strings.ToLower(prefix)
+	case prefix == "TOKEN":
+		event.Name, event.Detail = s.token(name).User, kind+" "+event.Detail
+	}
+	if act == "MODIFIED" {
+		event.Detail = fieldsOf(e)
+	}
+	return []rota.Event{event}
+}
+
+// definitionEvents returns the event of an entry about a definition, the limits, the webhooks or access.
+func definitionEvents(after *state, e rota.AuditEntry) []rota.Event {
+	kind, name, _ := strings.Cut(e.Subject, " ")
+	switch {
+	case e.Act == "LOGIN" || e.Act == "LOGIN_FAILED" || e.Act == "ACCESS_DENIED" || e.Act == "RUN_AS" || e.Act == "TOKEN_PRUNED":
+		return nil
+	case kind == "user" || kind == "role" || kind == "token":
+		return accessEvents(after, e)
+	}
 	event := rota.Event{Kind: rota.EventKind(kind + ".changed"), Name: name}
 	switch kind {
 	case "type":

@@ -1,9 +1,12 @@
 # Runs a program on a terminal, types a text at its prompt, and prints the output of the
 # program. \t is a tab: the script then waits until the program has printed nothing for a
 # while. \n is the end of a line: the script then waits for the next prompt, which ends
-# with "# ".
+# with "# ", or with "> " for users who are no superusers. \r is the end of a line after
+# which the program asks for something: the script then waits for a question, which ends
+# with ": ".
 import os, pty, re, select, sys
 
+PROMPTS = (b"# ", b"> ")
 program, text = sys.argv[1], sys.argv[2]
 pid, terminal = pty.fork()
 if pid == 0:
@@ -31,13 +34,13 @@ def read_terminal(quiet, timeout, end=None):
         shown += more
 
 
-read_terminal(0.2, 10.0, b"# ")
-for part in re.split(r"(\\t|\\n)", text):
-    typed = {r"\t": b"\t", r"\n": b"\n"}.get(part, part.replace("\\\\", "\\").encode())
+read_terminal(0.2, 10.0, PROMPTS)
+for part in re.split(r"(\\t|\\n|\\r)", text):
+    typed = {r"\t": b"\t", r"\n": b"\n", r"\r": b"\n"}.get(part, part.replace("\\\\", "\\").encode())
     if typed:
         os.write(terminal, typed)
         if typed == b"\n":
-            read_terminal(0.2, 10.0, b"# ")
+            read_terminal(0.2, 10.0, b": " if part == r"\r" else PROMPTS)
         else:
             read_terminal(0.2, 0.8)
 os.close(terminal)

@@ -37,4 +37,5 @@ DROP JOB IF EXISTS report;
 DROP JOB report;
 CREATE USER somebody;
 GRANT SELECT ON sys.jobs TO somebody;
+DROP USER somebody;
 EXPLAIN SELECT 1;

@@ -1,4 +1,4 @@
-package pgwire
+package access
 
 import (
 	"crypto/hmac"
@@ -25,7 +25,7 @@ type Verifier struct {
 const (
 	verifierName  = "SCRAM-SHA-256"
 	iterations    = 4096 // as in PostgreSQL; drivers compute them at each login
-	iterationsMax = 1_000_000
+	iterationsMax = 100_000
 	saltBytes     = 16
 )
 
@@ -47,7 +47,7 @@ func derive(password, salt string, iterations int) Verifier {
 
 // ParseVerifier parses the output of String, which is the format of pg_authid in PostgreSQL.
 func ParseVerifier(text string) (Verifier, error) {
-	wrong := rota.Invalidf("verifier", "is not a SCRAM verifier; write SCRAM-SHA-256$iterations:salt$stored:server")
+	wrong := rota.Invalidf("verifier", "is not a SCRAM verifier; write SCRAM-SHA-256$iterations:salt$stored:server with 4096 to 100000 iterations")
 	parts := strings.Split(text, "$")
 	if len(parts) != 3 || parts[0] != verifierName {
 		return Verifier{}, wrong
@@ -55,7 +55,7 @@ func ParseVerifier(text string) (Verifier, error) {
 	count, salt, _ := strings.Cut(parts[1], ":")
 	stored, server, _ := strings.Cut(parts[2], ":")
 	n, err := strconv.Atoi(count)
-	if err != nil || n < 1 || n > iterationsMax {
+	if err != nil || n < iterations || n > iterationsMax {
 		return Verifier{}, wrong
 	}
 	raw := [3][]byte{}
@@ -84,19 +84,33 @@ func (v Verifier) Matches(password string) bool {
 	return hmac.Equal(derive(password, v.salt, v.iterations).stored, v.stored)
 }
 
-// credentials converts the verifier to the type of the SCRAM library.
-func (v Verifier) credentials() scram.StoredCredentials {
+// IsZero reports whether this is the zero verifier, which no password matches.
+func (v Verifier) IsZero() bool { return v.iterations == 0 }
+
+// Credentials converts the verifier to the type of the SCRAM library.
+func (v Verifier) Credentials() scram.StoredCredentials {
 	return scram.StoredCredentials{
 		KeyFactors: scram.KeyFactors{Salt: v.salt, Iters: v.iterations},
 		StoredKey:  v.stored, ServerKey: v.server,
 	}
 }
 
-// mockVerifier is the verifier of an unknown user. It is the same at each login, like the
-// verifier of a known user, and no password matches it.
-func mockVerifier(secret []byte, user string) Verifier {
+// Mocks creates the verifiers of unknown users. A client cannot tell them from those of known users: they
+// have the same form, cost the same number of hash operations, and are the same at each login.
+type Mocks struct{ secret string }
+
+// NewMocks creates the verifiers that follow from a secret. Without one they differ from those of all other processes.
+func NewMocks(secret string) *Mocks {
+	if secret == "" {
+		secret = rand.Text()
+	}
+	return &Mocks{secret}
+}
+
+// Verifier returns the verifier of an unknown user. No password matches it.
+func (m *Mocks) Verifier(user string) Verifier {
 	part := func(name string) []byte {
-		mac := hmac.New(sha256.New, secret)
+		mac := hmac.New(sha256.New, []byte(m.secret))
 		mac.Write([]byte(name + "\x00" + user))
 		return mac.Sum(nil)
 	}

@@ -1,0 +1,79 @@
+package rota
+
+import (
+	"fmt"
+	"time"
+)
+
+// SetOwner changes the owner of the template and of the schedule of a name, of those that exist. Jobs that
+// exist keep the owner that they were created with.
+type SetOwner struct {
+	Meta  `wire:"1"`
+	Name  string `wire:"2"`
+	Owner string `wire:"3"` // an existing user, or admin
+}
+
+// Verb returns the kind of the command.
+func (*SetOwner) Verb() Verb { return VerbSetOwner }
+
+// Validate requires a name and an owner.
+func (c *SetOwner) Validate() error {
+	return asError(first(checkName("name", c.Name, true), checkName("owner", c.Owner, true)))
+}
+
+// OwnerSet answers SetOwner with the rows as they are now; nil: there is none. Changed is false if the user
+// owned them already.
+type OwnerSet struct {
+	Template *Template
+	Schedule *Schedule
+	Changed  bool
+}
+
+func (*OwnerSet) reply() {}
+
+// ExpectMax limits the expectations of a command.
+const ExpectMax = 100
+
+// The kinds of objects that a command may expect.
+const (
+	ExpectTemplate = "template"
+	ExpectSchedule = "schedule"
+)
+
+// Expectation is the state of a template or schedule that the sender of a command has seen. The store compares
+// it in the transaction of the command. If it does not hold, the command changes nothing: it is refused with
+// Conflict, unless it has nothing to change, as when it is sent again. A Note is refused even then.
+type Expectation struct {
+	Kind  string    `wire:"1"` // ExpectTemplate or ExpectSchedule
+	Name  string    `wire:"2"`
+	Owner string    `wire:"3"`
+	Since time.Time `wire:"4"` // zero: it does not exist
+}
+
+// Holds reports whether an object has this owner since this time. The time of an object that does not exist is
+// zero.
+func (e *Expectation) Holds(owner string, since time.Time) bool {
+	return e.Owner == owner && cutTime(e.Since).Equal(since)
+}
+
+// checkExpectations checks the expectations of a command.
+func checkExpectations(expect []Expectation) *Error {
+	if len(expect) > ExpectMax {
+		return Invalidf("expect", "has %d entries; at most %d are allowed", len(expect), ExpectMax)
+	}
+	for i := range expect {
+		e, field := &expect[i], fmt.Sprintf("expect[%d]", i)
+		if err := first(
+			checkOneOf(field+".kind", e.Kind, ExpectTemplate, ExpectSchedule),
+			checkName(field+".name", e.Name, true),
+			checkName(field+".owner", e.Owner, false),
+			checkTime(field+".since", e.Since),
+		); err != nil {
+			return err
+		}
+		if e.Since.IsZero() && e.Owner != "" {
+			return Invalidf(field+".owner", "is given, but since is empty: what does not exist has no owner; give both or none")
+		}
+	}
+	return nil
+}

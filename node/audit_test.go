@@ -1,0 +1,147 @@
+package node
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/store/sqlite"
+)
+
+// auditNode returns a node with a store and an auditor, and its log.
+func auditNode(t *testing.T) (*Node, *bytes.Buffer) {
+	t.Helper()
+	dir := t.TempDir()
+	store, err := sqlite.Open(filepath.Join(dir, "rota.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = store.Close() })
+	var log bytes.Buffer
+	n := &Node{config: Config{Data: dir, Name: "local"}, store: store, clock: time.Now, logger: slog.New(slog.NewTextHandler(&log, nil))}
+	if err := n.openAudit(); err != nil {
+		t.Fatal(err)
+	}
+	return n, &log
+}
+
+func writeEntry(t *testing.T, s rota.Store, limit int) {
+	t.Helper()
+	c := &rota.PutThrottle{Meta: rota.NewMeta("ada"), Spec: rota.ThrottleSpec{Global: limit}}
+	if results, err := s.Apply(context.Background(), rota.Batch{Commands: []rota.Command{c}}); err != nil || results[0].Err != nil {
+		t.Fatal(results, err)
+	}
+}
+
+func headFile(t *testing.T, n *Node) []rota.AuditHead {
+	t.Helper()
+	text, err := os.ReadFile(n.path(auditHeadName))
+	if err != nil {
+		t.Fatal(err)
+	}
+	heads, err := rota.ParseAuditHeads(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return heads
+}
+
+func TestHeadOfAuditIsSignedWhenItMoves(t *testing.T) {
+	n, log := auditNode(t)
+	writeEntry(t, n.store, 7)
+	_ = n.audit.SignHead(t.Context())
+	first := headFile(t, n)[0]
+	_ = n.audit.SignHead(t.Context())
+	if got := strings.Count(log.String(), "audit head"); got != 1 || first.Seq != 1 {
+		t.Errorf("entry %d was signed and logged %d times, want once", first.Seq, got)
+	}
+	writeEntry(t, n.store, 8)
+	_ = n.audit.SignHead(t.Context())
+	if head := headFile(t, n)[0]; head.Seq != 2 || head.Key != first.Key {
+		t.Errorf("%+v", head)
+	}
+	again := &Node{config: n.config, store: n.store, clock: time.Now, logger: n.logger}
+	if err := again.openAudit(); err != nil || !again.audit.key.Equal(n.audit.key) || again.audit.last.Seq != 2 {
+		t.Errorf("the next start has another key or head: %v", err)
+	}
+}
+
+// TestHeadThatIsNotContinuedIsKept gives a node the head of a longer chain, as after entries were cut off.
+func TestHeadThatIsNotContinuedIsKept(t *testing.T) {
+	n, log := auditNode(t)
+	writeEntry(t, n.store, 7)
+	state, err := n.audit.chain.AuditState(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, change := range map[string]func(*rota.AuditPoint){
+		"cut off":   func(p *rota.AuditPoint) { p.Seq = 5 },
+		"rewritten": func(p *rota.AuditPoint) { p.Hash[0]++ },
+	} {
+		was := state
+		change(&was.Head)
+		head := rota.SignAuditHead(n.audit.key, "local", was, time.Now())
+		if err := n.audit.write(head); err != nil {
+			t.Fatal(err)
+		}
+		_ = n.audit.SignHead(t.Context())
+		if kept := headFile(t, n)[0]; kept != head || !strings.Contains(log.String(), "tampered") {
+			t.Errorf("%s: the head was replaced by %+v\n%s", name, kept, log)
+		}
+		log.Reset()
+	}
+}
+
+func TestAuditFilesThatAreNotRotasAreRefused(t *testing.T) {
+	for name, one := range map[string]struct {
+		file, text string
+		mode       os.FileMode
+		says       string
+	}{
+		"readable key":  {auditKeyName, strings.Repeat("ab", 32), 0o644, "other users"},
+		"short key":     {auditKeyName, "abcd", 0o600, "64 hexadecimal"},
+		"empty key":     {auditKeyName, "", 0o600, "64 hexadecimal"},
+		"head of other": {auditHeadName, `{"seq": 7}`, 0o600, "not a signed head"},
+	} {
+		n := &Node{config: Config{Data: t.TempDir()}, logger: slog.New(slog.DiscardHandler)}
+		if err := os.WriteFile(n.path(one.file), []byte(one.text), one.mode); err != nil {
+			t.Fatal(err)
+		}
+		if err := n.openAudit(); err == nil || !strings.Contains(err.Error(), one.says) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	n, _ := auditNode(t)
+	if info, err := os.Stat(n.path(auditKeyName)); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("%v %v", info, err)
+	}
+}
+
+// TestChangedHeadIsRefused changes each field of a signed head.
+func TestChangedHeadIsRefused(t *testing.T) {
+	n, _ := auditNode(t)
+	writeEntry(t, n.store, 7)
+	_ = n.audit.SignHead(t.Context())
+	for name, change := range map[string]func(*rota.AuditHead){
+		"node": func(h *rota.AuditHead) { h.Node = "other" }, "seq": func(h *rota.AuditHead) { h.Seq++ }, "hash": func(h *rota.AuditHead) { h.Hash[3]++ },
+		"anchor": func(h *rota.AuditHead) { h.AnchorSeq++ }, "anchor hash": func(h *rota.AuditHead) { h.AnchorHash[3]++ },
+		"time": func(h *rota.AuditHead) { h.At = h.At.Add(time.Second) }, "key": func(h *rota.AuditHead) { h.Key[0]++ }, "signature": func(h *rota.AuditHead) { h.Signature[0]++ },
+	} {
+		head := headFile(t, n)[0]
+		change(&head)
+		text, err := json.Marshal(head)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := rota.ParseAuditHeads(text); err == nil {
+			t.Errorf("a head with another %s was accepted", name)
+		}
+	}
+}

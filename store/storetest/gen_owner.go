@@ -1,0 +1,42 @@
+package storetest
+
+import (
+	"context"
+	"time"
+
+	"github.com/rotajobs/rota"
+)
+
+// The definitions of which templates and schedules have the same name are few, so that owners of both change.
+
+func (g *gen) setOwner() rota.Command {
+	return &rota.SetOwner{Meta: g.meta(), Name: choose(g, "owned", "t", "u", "x", "y"), Owner: choose(g, "owner", rota.AdminUser, "u", "v", "a", "nobody")}
+}
+
+// expectations returns what the model has before the batch, or sometimes something else.
+func (g *gen) expectations() (expect []rota.Expectation) {
+	for range choose(g, "expectations", 1, 1, 2) {
+		e := rota.Expectation{Kind: rota.ExpectTemplate, Name: choose(g, "expected template", "t", "u", "x", "none")}
+		if g.rarely(2, "expect schedule") {
+			e = rota.Expectation{Kind: rota.ExpectSchedule, Name: g.scheduleName()}
+		}
+		if g.rarely(4, "another time") {
+			e.Owner, e.Since = choose(g, "expected owner", rota.AdminUser, "u"), g.now
+		} else {
+			e.Owner, e.Since = g.ownerOf(e.Kind, e.Name)
+		}
+		expect = append(expect, e)
+	}
+	return expect
+}
+
+func (g *gen) ownerOf(kind, name string) (owner string, since time.Time) {
+	if kind == rota.ExpectTemplate {
+		if t, err := g.model.Template(context.Background(), name); err == nil {
+			return t.Owner, t.Since
+		}
+	} else if s := g.currentSchedule(name); s != nil {
+		return s.Owner, s.Since
+	}
+	return "", time.Time{}
+}

@@ -1,0 +1,99 @@
+package model
+
+import (
+	"reflect"
+	"slices"
+	"time"
+
+	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/internal/diff"
+)
+
+// ownerFor returns the owner of what an actor creates.
+func (s *step) ownerFor(actor string) string {
+	if s.isUser(actor) {
+		return actor
+	}
+	return rota.AdminUser
+}
+
+func (s *step) isUser(name string) bool {
+	p := s.principal(name)
+	return p != nil && p.Kind == rota.KindUser
+}
+
+// owns reports whether a user owns a template or schedule.
+func (s *step) owns(user string) bool {
+	return slices.ContainsFunc(s.templates, func(t *rota.Template) bool { return t.Owner == user }) ||
+		slices.ContainsFunc(s.schedules, func(d *rota.Schedule) bool { return d.Owner == user })
+}
+
+// beginsAt returns the time of a definition that replaces one of an earlier time. A clock that was set back must
+// not make it older.
+func (s *step) beginsAt(before time.Time) time.Time {
+	if before.After(s.now) {
+		return before
+	}
+	return s.now
+}
+
+func (s *step) setOwner(c *rota.SetOwner) (rota.Reply, *rota.Error) {
+	t, d := s.template(c.Name), s.schedule(c.Name)
+	if s.auditedSubject(templateSubject(c.Name)) || s.auditedSubject(scheduleSubject(c.Name)) {
+		return &rota.OwnerSet{Template: t, Schedule: d}, nil
+	}
+	if t != nil && t.Owner == "" {
+		t = nil
+	}
+	switch {
+	case t == nil && d == nil:
+		return nil, s.refuse(rota.NotFound, "name", "there is no job %s", c.Name)
+	case c.Owner != rota.AdminUser && !s.isUser(c.Owner):
+		return nil, s.refuse(rota.NotFound, "owner", "there is no user %s", c.Owner)
+	}
+	reply := &rota.OwnerSet{Template: t, Schedule: d}
+	if t != nil && t.Owner != c.Owner {
+		was := templateDocument(t)
+		t.Owner, t.Version, t.UpdatedAt = c.Owner, c.ID, s.now
+		s.auditSubject(rota.AuditTemplateModified, templateSubject(c.Name), "", diff.Documents(was, templateDocument(t)))
+		reply.Changed = true
+	}
+	if d != nil && d.Owner != c.Owner {
+		was := s.scheduleDocument(d)
+		d.Owner, d.Version, d.UpdatedAt = c.Owner, c.ID, s.now
+		s.auditSubject(rota.AuditScheduleModified, scheduleSubject(c.Name), "", diff.Documents(was, s.scheduleDocument(d)))
+		reply.Changed = true
+	}
+	return reply, nil
+}
+
+// expecting executes a command. If one of its expectations does not hold, the command may not change anything.
+func (s *step) expecting(c rota.Command) (rota.Reply, *rota.Error) {
+	if len(c.Head().Expect) == 0 {
+		return s.decide(c)
+	}
+	unmet, before := s.unexpected(c.Head().Expect), s.state.clone()
+	reply, err := s.decide(c)
+	if unmet != "" && (err != nil || !reflect.DeepEqual(before, s.state)) {
+		s.command = c // it was a member
+		return nil, s.refuse(rota.Conflict, "expect", "%s changed its owner or was recreated", unmet)
+	}
+	return reply, err
+}
+
+// unexpected names a definition that is not as expected, "" if all are.
+func (s *step) unexpected(expect []rota.Expectation) string {
+	for _, e := range expect {
+		owner, since := "", never
+		if t := s.template(e.Name); t != nil && e.Kind == rota.ExpectTemplate {
+			owner, since = t.Owner, t.Since
+		}
+		if d := s.schedule(e.Name); d != nil && e.Kind == rota.ExpectSchedule {
+			owner, since = d.Owner, d.Since
+		}
+		if owner != e.Owner || !since.Equal(micros(e.Since)) {
+			return e.Kind + " " + e.Name
+		}
+	}
+	return ""
+}
