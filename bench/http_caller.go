@@ -18,9 +18,15 @@ type caller struct {
 	times   []time.Duration
 }
 
-func newCaller(conn net.Conn, s *server, body string) *caller {
-	request := fmt.Sprintf("POST /api/v1/jobs HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\n"+
-		"Content-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", s.addr, s.token, len(body), body)
+// httpRequest is a request of the API. Without a body it is a GET.
+type httpRequest struct{ path, token, body string }
+
+func newCaller(conn net.Conn, s *server, r httpRequest) *caller {
+	method, content := "GET", ""
+	if r.body != "" {
+		method, content = "POST", fmt.Sprintf("Content-Type: application/json\r\nContent-Length: %d\r\n", len(r.body))
+	}
+	request := fmt.Sprintf("%s /api/v1%s HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\n%s\r\n%s", method, r.path, s.addr, r.token, content, r.body)
 	return &caller{conn: conn, in: bufio.NewReader(conn), request: []byte(request)}
 }
 
@@ -49,7 +55,7 @@ func (c *caller) read() error {
 	if err != nil {
 		return err
 	}
-	if !bytes.HasPrefix([]byte(status), []byte("HTTP/1.1 201 ")) {
+	if !bytes.HasPrefix([]byte(status), []byte("HTTP/1.1 20")) {
 		body, _ := c.in.Peek(min(max(length, 0), c.in.Buffered()))
 		return fmt.Errorf("%q: %s", status, body)
 	}

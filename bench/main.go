@@ -40,6 +40,9 @@ func childTask() func() error {
 	if path := os.Getenv(childEnv); path != "" {
 		return func() error { return memoryChild(path) }
 	}
+	if path := os.Getenv(chainEnv); path != "" {
+		return func() error { return chainChild(path, os.Stdin, os.Stdout) }
+	}
 	if url := os.Getenv(pgChildEnv); url != "" {
 		return func() error { return pgChild(url, os.Stdin, os.Stdout) }
 	}

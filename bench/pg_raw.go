@@ -40,7 +40,7 @@ RETURNING j.id, j.token, j.params, j.execution_id, j.retry_of, j.run_id, j.type,
   j.created_at, j.queued_at, j.started_at, j.finished_at, j.run_at, j.plan_time,
   j.scope_kind, j.scope_id, j.name, j.unique_key, j.unique_for, j.version, j.created_by,
   j.template, j.schedule, j.group_id, j.group_position, j.concurrency_key, j.counts_at, j.wait_from, j.wait_until,
-  j.redrive_of, j.trace`
+  j.redrive_of, j.trace, j.owner`
 	pgRawFinish = `
 UPDATE rota.jobs j
 SET finished_at = $1, sequel = 'none', outcome = 'COMPLETED', ended_at = $1

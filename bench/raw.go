@@ -33,7 +33,7 @@ VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 SELECT id, execution_id, retry_of, type, hold, priority, position, attempt, max_attempts, backoff, backoff_max,
   jitter, timeout, created_at, queued_at, run_at, plan_time, scope_kind, scope_id, name, unique_key, unique_for,
   version, created_by, params, template, schedule, group_id, group_position, concurrency_key, counts_at,
-  wait_from, wait_until, redrive_of
+  wait_from, wait_until, redrive_of, owner
 FROM rota_jobs INDEXED BY rota_jobs_claim
 WHERE type = ? AND status = 'QUEUED' AND hold = 0
 ORDER BY priority DESC, position, created_at, id

@@ -18,8 +18,8 @@ LIMIT +?`
 	rawPlanned = `
 INSERT OR ROLLBACK INTO rota_jobs (
   id, type, priority, position, max_attempts, backoff, timeout, created_at, queued_at, params,
-  plan_time, name, template, schedule, counts_at)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+  plan_time, name, template, schedule, counts_at, owner)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'admin')`
 	rawFire = `
 UPDATE OR ROLLBACK rota_schedules
 SET next_fire = ?, last_fire = ?, moved_at = ?

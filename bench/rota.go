@@ -124,7 +124,7 @@ func withStore(path string, use func(*sqlite.Store) error) error {
 	return err
 }
 
-// create creates an empty store.
+// create creates an empty store, or opens an existing one and closes it.
 func create(path string) error {
 	return withStore(path, func(*sqlite.Store) error { return nil })
 }

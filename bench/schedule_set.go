@@ -45,17 +45,23 @@ func (c scheduleSet) declare(i int) (*rota.PutSchedule, error) {
 
 const (
 	insertTemplate = `
-INSERT INTO rota_templates (name, type, version, created_at, updated_at, spec)
-VALUES (?, ?, ?, ?, ?, ?)`
+INSERT INTO rota_templates (name, type, version, created_at, updated_at, spec, since)
+VALUES (?, ?, ?, ?, ?, ?, ?4)`
 	insertSchedule = `
-INSERT INTO rota_schedules (name, template, anchor, next_fire, moved_at, version, created_at, updated_at, spec)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`
+INSERT INTO rota_schedules (name, template, anchor, next_fire, moved_at, version, created_at, updated_at, spec, since)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?7)`
 	insertDefinition = `
 INSERT INTO rota_definitions (id, name)
 VALUES (?, ?)`
 	insertAudit = `
 INSERT INTO rota_audit (id, at, act, subject, schedule, changes, actor, outcome)
 VALUES (?, ?, ?, ?, ?, ?, 'rota', 'OK')`
+	// The next open seals these entries.
+	insertUnsealed = `
+INSERT INTO rota_audit_unsealed (n, at, ids)
+SELECT seq, at, id
+FROM rota_audit
+ORDER BY seq`
 )
 
 // make writes the same rows as the commands, which would take minutes for a million schedules. A test compares the two.
@@ -84,7 +90,7 @@ func (c scheduleSet) fill(conn *sqlite.Conn) error {
 			return err
 		}
 	}
-	return nil
+	return script(conn, insertUnsealed)
 }
 
 // byName returns the indexes of the schedules in the order of their names.
@@ -119,8 +125,9 @@ func (w *scheduleWriter) addTemplate(c *rota.PutTemplate) error {
 	w.templateSpec = auditDocument(c.Spec.Canonical())
 	return w.addAudit(c, rota.AuditTemplateCreated, "template "+c.Name, auditDocument(struct {
 		State rota.TemplateState `json:"state"`
+		Owner string             `json:"owner"`
 		rota.TemplateSpec
-	}{rota.TemplateActive, c.Spec.Canonical()}))
+	}{rota.TemplateActive, rota.AdminUser, c.Spec.Canonical()}))
 }
 
 func (w *scheduleWriter) addSchedule(c *rota.PutSchedule) error {
@@ -146,8 +153,9 @@ func (w *scheduleWriter) addSchedule(c *rota.PutSchedule) error {
 	w.audit.BindText(5, c.Name)
 	return w.addAudit(c, rota.AuditScheduleCreated, "schedule "+c.Name, diff.WithTemplate(auditDocument(struct {
 		State rota.ScheduleState `json:"state"`
+		Owner string             `json:"owner"`
 		rota.ScheduleSpec
-	}{rota.ScheduleEnabled, c.Spec}), w.templateSpec))
+	}{rota.ScheduleEnabled, rota.AdminUser, c.Spec}), w.templateSpec))
 }
 
 // auditDocument encodes a document as the rules do for the audit.

@@ -52,6 +52,11 @@ func (b *bench) serve(name, store string) (*server, error) {
 	if err != nil {
 		return nil, err
 	}
+	return b.serveBinary(binary, name, store)
+}
+
+// serveBinary starts a server of the given binary.
+func (b *bench) serveBinary(binary, name, store string) (*server, error) {
 	s := &server{data: filepath.Join(b.dir, fmt.Sprintf("%s-%d", name, b.round)), ended: make(chan error, 1)}
 	s.child = exec.Command(binary, "serve", "--data", s.data, "--store", "sqlite:"+store, "--http", "127.0.0.1:0", "--sql", "127.0.0.1:0", "--log-level", "warn")
 	s.child.Stderr = os.Stderr

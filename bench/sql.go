@@ -99,9 +99,9 @@ func runSQL(b *bench) error {
 		return err
 	}
 	defer store.Close()
-	c := session.New(session.Config{Store: store})
+	c := session.New(session.Config{})
 	defer c.Close()
-	s := c.Session("")
+	s := c.Session(store, "")
 	for _, one := range readings(b, store) {
 		if err := b.readBoth(one, s); err != nil {
 			return err
