@@ -31,9 +31,6 @@ type OwnerSet struct {
 
 func (*OwnerSet) reply() {}
 
-// ExpectMax limits the expectations of a command.
-const ExpectMax = 100
-
 // The kinds of objects that a command may expect.
 const (
 	ExpectTemplate = "template"
@@ -48,18 +45,20 @@ type Expectation struct {
 	Name  string    `wire:"2"`
 	Owner string    `wire:"3"`
 	Since time.Time `wire:"4"` // zero: it does not exist
+	// Version is the version of the object; zero: any. The sender gives it if it has relied on more than the owner.
+	Version ID `wire:"5"`
 }
 
-// Holds reports whether an object has this owner since this time. The time of an object that does not exist is
-// zero.
-func (e *Expectation) Holds(owner string, since time.Time) bool {
-	return e.Owner == owner && cutTime(e.Since).Equal(since)
+// Holds reports whether an object has this owner since this time, and this version. The time and the version of an object
+// that does not exist are zero.
+func (e *Expectation) Holds(owner string, since time.Time, version ID) bool {
+	return e.Owner == owner && cutTime(e.Since).Equal(since) && (e.Version.IsZero() || e.Version == version)
 }
 
 // checkExpectations checks the expectations of a command.
 func checkExpectations(expect []Expectation) *Error {
 	if len(expect) > ExpectMax {
-		return Invalidf("expect", "has %d entries; at most %d are allowed", len(expect), ExpectMax)
+		return Invalidf("expect", "depends on %d templates and schedules; at most %d are allowed; send several commands", len(expect), ExpectMax)
 	}
 	for i := range expect {
 		e, field := &expect[i], fmt.Sprintf("expect[%d]", i)
@@ -73,6 +72,9 @@ func checkExpectations(expect []Expectation) *Error {
 		}
 		if e.Since.IsZero() && e.Owner != "" {
 			return Invalidf(field+".owner", "is given, but since is empty: what does not exist has no owner; give both or none")
+		}
+		if e.Since.IsZero() && !e.Version.IsZero() {
+			return Invalidf(field+".version", "is given, but since is empty: what does not exist has no version; give both or none")
 		}
 	}
 	return nil

@@ -32,6 +32,7 @@ const (
 	KeySpare      = 16      // jobs of a limited key that one command may change beyond the limit; Sweep changes the others
 
 	CommandEntriesMax = 50_000   // jobs, items and artifacts of one command
+	ExpectMax         = 50_000   // templates and schedules on whose state one command depends
 	CommandBytesMax   = 32 << 20 // bytes of one command, so that every valid command can be encoded and sent
 	ClaimBytesMax     = 32 << 20 // bytes of params in the reply to one Claim; the first job is always included
 

@@ -16,7 +16,7 @@ func unmetExpectation(u *UnitOfWork, expect []rota.Expectation) *rota.Error {
 	for i := range expect {
 		if e := &expect[i]; !holds(u, e) {
 			return &rota.Error{
-				Code: rota.Conflict, Field: "expect", Reason: e.Kind + " " + e.Name + " changed its owner or was recreated", Hint: "send it again",
+				Code: rota.Conflict, Field: "expect", Reason: e.Kind + " " + e.Name + " was changed or recreated meanwhile", Hint: "send it again",
 			}
 		}
 	}
@@ -27,14 +27,14 @@ func holds(u *UnitOfWork, e *rota.Expectation) bool {
 	switch e.Kind {
 	case rota.ExpectTemplate:
 		if t := Templates.get(u, e.Name); t != nil {
-			return e.Holds(t.Owner, t.Since)
+			return e.Holds(t.Owner, t.Since, t.Version)
 		}
 	case rota.ExpectSchedule:
 		if s := Schedules.get(u, e.Name); s != nil {
-			return e.Holds(s.Owner, s.Since)
+			return e.Holds(s.Owner, s.Since, s.Version)
 		}
 	}
-	return e.Holds("", noTime)
+	return e.Holds("", noTime, rota.ID{})
 }
 
 // decideExpecting decides a command that has expectations. If one does not hold, the command may not change

@@ -137,7 +137,7 @@ func Variants() map[string]rota.Command {
 		"put_template_sole": &rota.PutTemplate{Meta: Meta(44), Name: "mail", OnlySchedule: "newsletter", Spec: rota.TemplateSpec{Type: "mail.send"}},
 		"put_template_anew": &rota.PutTemplate{Meta: Meta(72), Name: "mail", Recreate: true, Spec: rota.TemplateSpec{Type: "mail.send"}},
 		"trigger_expecting": &rota.Trigger{Meta: rota.Meta{ID: ID(73), Actor: "ada", Expect: []rota.Expectation{
-			{Kind: rota.ExpectSchedule, Name: "nightly", Owner: "ada", Since: Time}, {Kind: rota.ExpectTemplate, Name: "mail"},
+			{Kind: rota.ExpectSchedule, Name: "nightly", Owner: "ada", Since: Time, Version: ID(75)}, {Kind: rota.ExpectTemplate, Name: "mail"},
 		}}, Schedule: "nightly"},
 		"all_dry": &rota.All{Meta: Meta(45), Members: []rota.Command{&rota.Archive{Meta: Meta(46), Name: "mail"}}, Dry: true},
 		"put_throttle_each": &rota.PutThrottle{Meta: Meta(47), Spec: rota.ThrottleSpec{

@@ -13,6 +13,7 @@ func testExpect(t *testing.T, h Harness) {
 		{"a command whose expectations hold is applied", expectMet},
 		{"a command that expects an earlier definition is refused", expectEarlier},
 		{"a command that expects another owner is refused", expectOtherOwner},
+		{"a command that expects another version is refused", expectVersion},
 		{"a command that expects a definition to be absent is refused if it exists", expectAbsent},
 		{"a command that expects a definition is refused if it does not exist", expectPresent},
 		{"an expectation that does not hold is reported before other reasons", expectFirst},
@@ -86,6 +87,20 @@ func expectOtherOwner(y *story) {
 	y.wantUnmet(expecting(y.dropCommand("nightly"), e), "schedule nightly")
 }
 
+func expectVersion(y *story) {
+	y.define("nightly", rota.ScheduleSpec{})
+	template, schedule := y.expectTemplate("nightly"), y.expectSchedule("nightly")
+	template.Version, schedule.Version = y.template("nightly").Version, y.schedule("nightly").Version
+	trigger := func() rota.Command { return &rota.Trigger{Meta: y.ids.meta(), Schedule: "nightly"} }
+	do[*rota.Triggered](y, expecting(trigger(), template, schedule))
+	do[*rota.TemplatePut](y, y.templateCommand("nightly", rota.TemplateSpec{Params: []byte(`{"n":2}`)}))
+	y.wantUnmet(expecting(trigger(), template), "template nightly")
+	do[*rota.SchedulePut](y, y.declareCommand("nightly", rota.ScheduleSpec{Template: "nightly", Params: []byte(`{"n":3}`)}))
+	y.wantUnmet(expecting(trigger(), schedule), "schedule nightly")
+	schedule.Version = rota.ID{}
+	do[*rota.Triggered](y, expecting(trigger(), schedule))
+}
+
 func expectAbsent(y *story) {
 	absent := y.expectSchedule("nightly")
 	y.define("nightly", rota.ScheduleSpec{})
@@ -153,10 +168,11 @@ func expectDry(y *story) {
 
 func expectInvalid(y *story) {
 	for field, e := range map[string]rota.Expectation{
-		"expect[0].kind":  {Kind: "job", Name: "nightly"},
-		"expect[0].name":  {Kind: rota.ExpectSchedule},
-		"expect[0].owner": {Kind: rota.ExpectSchedule, Name: "nightly", Owner: "ada"},
-		"expect[0].since": {Kind: rota.ExpectSchedule, Name: "nightly", Owner: "ada", Since: beyondMaxTime},
+		"expect[0].kind":    {Kind: "job", Name: "nightly"},
+		"expect[0].name":    {Kind: rota.ExpectSchedule},
+		"expect[0].owner":   {Kind: rota.ExpectSchedule, Name: "nightly", Owner: "ada"},
+		"expect[0].version": {Kind: rota.ExpectSchedule, Name: "nightly", Version: y.ids.next()},
+		"expect[0].since":   {Kind: rota.ExpectSchedule, Name: "nightly", Owner: "ada", Since: beyondMaxTime},
 	} {
 		y.wantField(rota.Invalid, field, expecting(y.enqueueCommand(rota.NewJob{}), e))
 	}

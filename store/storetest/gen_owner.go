@@ -23,20 +23,26 @@ func (g *gen) expectations() (expect []rota.Expectation) {
 		if g.rarely(4, "another time") {
 			e.Owner, e.Since = choose(g, "expected owner", rota.AdminUser, "u"), g.now
 		} else {
-			e.Owner, e.Since = g.ownerOf(e.Kind, e.Name)
+			e.Owner, e.Since, e.Version = g.ownerOf(e.Kind, e.Name)
+		}
+		switch {
+		case e.Since.IsZero() || g.rarely(3, "any version"):
+			e.Version = rota.ID{}
+		case g.rarely(4, "another version"):
+			e.Version = g.ids.next()
 		}
 		expect = append(expect, e)
 	}
 	return expect
 }
 
-func (g *gen) ownerOf(kind, name string) (owner string, since time.Time) {
+func (g *gen) ownerOf(kind, name string) (owner string, since time.Time, version rota.ID) {
 	if kind == rota.ExpectTemplate {
 		if t, err := g.model.Template(context.Background(), name); err == nil {
-			return t.Owner, t.Since
+			return t.Owner, t.Since, t.Version
 		}
 	} else if s := g.currentSchedule(name); s != nil {
-		return s.Owner, s.Since
+		return s.Owner, s.Since, s.Version
 	}
-	return "", time.Time{}
+	return "", time.Time{}, rota.ID{}
 }

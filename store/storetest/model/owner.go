@@ -76,7 +76,7 @@ func (s *step) expecting(c rota.Command) (rota.Reply, *rota.Error) {
 	reply, err := s.decide(c)
 	if unmet != "" && (err != nil || !reflect.DeepEqual(before, s.state)) {
 		s.command = c // it was a member
-		return nil, s.refuse(rota.Conflict, "expect", "%s changed its owner or was recreated", unmet)
+		return nil, s.refuse(rota.Conflict, "expect", "%s was changed or recreated meanwhile", unmet)
 	}
 	return reply, err
 }
@@ -84,14 +84,14 @@ func (s *step) expecting(c rota.Command) (rota.Reply, *rota.Error) {
 // unexpected names a definition that is not as expected, "" if all are.
 func (s *step) unexpected(expect []rota.Expectation) string {
 	for _, e := range expect {
-		owner, since := "", never
+		owner, since, version := "", never, rota.ID{}
 		if t := s.template(e.Name); t != nil && e.Kind == rota.ExpectTemplate {
-			owner, since = t.Owner, t.Since
+			owner, since, version = t.Owner, t.Since, t.Version
 		}
 		if d := s.schedule(e.Name); d != nil && e.Kind == rota.ExpectSchedule {
-			owner, since = d.Owner, d.Since
+			owner, since, version = d.Owner, d.Since, d.Version
 		}
-		if owner != e.Owner || !since.Equal(micros(e.Since)) {
+		if owner != e.Owner || !since.Equal(micros(e.Since)) || !e.Version.IsZero() && e.Version != version {
 			return e.Kind + " " + e.Name
 		}
 	}
