@@ -3,6 +3,7 @@ package access
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/rotajobs/rota"
 )
@@ -14,12 +15,16 @@ type check struct {
 	store   rota.Reader
 	objects *objects
 	relied  []*object             // read from the store or guessed, in this order
+	jobOf   map[*object]bool      // relied on as the definition of a job only: its version does not matter
 	made    map[objectKey]*object // as earlier members of an All leave them
+	inAll   bool                  // the command is a member of an All
 	guesses bool                  // a command that only creates is assumed to find nothing
 }
 
 func newCheck(ctx context.Context, a *authority, store rota.Reader) *check {
-	return &check{ctx: ctx, authority: a, store: store, objects: newObjects(store), made: map[objectKey]*object{}}
+	return &check{
+		ctx: ctx, authority: a, store: store, objects: newObjects(store), jobOf: map[*object]bool{}, made: map[objectKey]*object{},
+	}
 }
 
 // object returns a definition as the command finds it.
@@ -28,12 +33,15 @@ func (k *check) object(kind, name string) (*object, error) {
 	if o := k.made[key]; o != nil {
 		return o, nil
 	}
-	known := k.objects.read[key] != nil
 	o, err := k.objects.get(k.ctx, kind, name)
-	if err == nil && !known {
+	if err != nil {
+		return nil, err
+	}
+	if !slices.Contains(k.relied, o) {
 		k.relied = append(k.relied, o)
 	}
-	return o, err
+	delete(k.jobOf, o)
+	return o, nil
 }
 
 // target returns the definition that a put finds. If it only creates, the check assumes that there is none, which saves a
@@ -48,10 +56,14 @@ func (k *check) target(kind, name string, mode rota.PutMode) (*object, error) {
 	return k.object(kind, name)
 }
 
-// make records a definition that the command creates or takes over, for the members of an All that follow.
-func (k *check) make(o object) {
-	o.exists, o.owner, o.since = true, k.user, k.since
-	k.made[objectKey{o.kind, o.name}] = &o
+// make records how a command leaves a definition, for the members of an All that follow. The definition belongs to the
+// user if the command creates it or takes it over.
+func (k *check) make(was *object, renewed bool, is object) {
+	is.kind, is.name, is.exists, is.owner, is.since = was.kind, was.name, true, was.owner, was.since
+	if renewed {
+		is.owner, is.since = k.user, k.since
+	}
+	k.made[objectKey{is.kind, is.name}] = &is
 }
 
 // command returns why the identity may not send a command: a *rota.Error with Denied or NotFound, or the error of a
@@ -142,9 +154,9 @@ func (k *check) write(c rota.Command) error {
 	case *rota.SwitchSchedule:
 		return k.definition(kindSchedule, c.Name, rota.AlterJob)
 	case *rota.DeleteSchedule:
-		return k.drop(c.Name)
+		return k.deleteSchedule(c.Name)
 	case *rota.Drop:
-		return k.drop(c.Name)
+		return k.drop(c)
 	case *rota.Trigger:
 		return k.trigger(c)
 	case *rota.Backfill:
@@ -161,8 +173,9 @@ func (k *check) write(c rota.Command) error {
 	return k.orError(k.unrestricted(), k.missingOnAll(rota.Admin))
 }
 
-// all checks the members in order. Each sees what the ones before it create.
+// all checks the members in order. Each sees the definitions as the ones before it leave them.
 func (k *check) all(c *rota.All) error {
+	k.inAll = true
 	for _, m := range c.Members {
 		if rota.IsNil(m) {
 			continue // Validate reports it

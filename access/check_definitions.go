@@ -15,6 +15,11 @@ func (k *check) putTemplate(c *rota.PutTemplate) error {
 	if err := k.put(t); err != nil {
 		return err
 	}
+	if t.vacant() {
+		if err := k.nameIsFree(kindSchedule, c.Name); err != nil {
+			return err
+		}
+	}
 	if c.Recreate && !t.vacant() { // it gets another owner
 		if err := k.replace(t); err != nil {
 			return err
@@ -29,10 +34,22 @@ func (k *check) putTemplate(c *rota.PutTemplate) error {
 	if err := k.putWebhooks(c, t); err != nil {
 		return err
 	}
-	if t.vacant() || c.Recreate {
-		k.make(object{kind: kindTemplate, name: c.Name, typ: c.Spec.Type, params: c.Spec.Params, webhooks: c.Spec.Webhooks})
-	}
+	k.make(t, t.vacant() || c.Recreate, object{typ: c.Spec.Type, params: c.Spec.Params, webhooks: c.Spec.Webhooks})
 	return nil
+}
+
+// nameIsFree refuses a new definition if the definition of the other kind with its name belongs to another user. A grant is
+// for both, so that neither owner could grant or revoke privileges.
+func (k *check) nameIsFree(kind, name string) error {
+	o, err := k.target(kind, name, rota.PutCreate)
+	if err != nil || o.vacant() || k.may(rota.AlterJob, o) {
+		return err
+	}
+	return nameTaken(name)
+}
+
+func nameTaken(name string) *rota.Error {
+	return &rota.Error{Code: rota.Denied, Reason: "the name " + name + " is taken", Hint: "choose another name"}
 }
 
 // vacant reports whether a definition does not exist, or is the template of a dropped one, which a new one takes over.
@@ -55,7 +72,7 @@ func (k *check) put(o *object) error {
 		if err := k.create(o.name); err != nil {
 			return err
 		}
-		return &rota.Error{Code: rota.Denied, Reason: "the name " + o.name + " is taken", Hint: "choose another name"}
+		return nameTaken(o.name)
 	}
 	return k.missing(rota.AlterJob, o)
 }
@@ -79,7 +96,7 @@ func (k *check) unarchive(c *rota.Unarchive) error {
 		if !k.unrestricted() {
 			return k.orHidden(t, k.missingOnAll(rota.Admin))
 		}
-		k.make(object{kind: kindTemplate, name: c.Name, typ: t.typ, params: t.params, webhooks: t.webhooks})
+		k.make(t, true, *t)
 		return nil
 	}
 	return k.onObject(t, rota.AlterJob)
@@ -95,8 +112,13 @@ func (k *check) putSchedule(c *rota.PutSchedule) error {
 	if err := k.put(s); err != nil {
 		return err
 	}
-	if c.Recreate && s.exists {
-		if err := k.create(c.Name); err != nil {
+	if !s.exists {
+		if err := k.nameIsFree(kindTemplate, c.Name); err != nil {
+			return err
+		}
+	}
+	if c.Recreate && s.exists { // it gets another owner
+		if err := k.replace(s); err != nil {
 			return err
 		}
 	}
@@ -117,9 +139,7 @@ func (k *check) putSchedule(c *rota.PutSchedule) error {
 			return err
 		}
 	}
-	if s.vacant() || c.Recreate {
-		k.make(object{kind: kindSchedule, name: c.Name, template: c.Spec.Template, params: c.Spec.Params})
-	}
+	k.make(s, !s.exists || c.Recreate, object{template: c.Spec.Template, params: c.Spec.Params})
 	return nil
 }
 
@@ -147,24 +167,64 @@ func (k *check) dependency(name string) error {
 	return notFound(o.kind, o.name)
 }
 
-// drop requires DROP JOB. Members of an All that follow create the definition again.
-func (k *check) drop(name string) error {
-	s, err := k.object(kindSchedule, name)
-	if err != nil {
-		return err
-	}
-	if err := k.onObject(s, rota.DropJob); err != nil {
+// deleteSchedule requires DROP JOB. The template of the schedule stays.
+func (k *check) deleteSchedule(name string) error {
+	if err := k.definition(kindSchedule, name, rota.DropJob); err != nil {
 		return err
 	}
 	k.made[objectKey{kindSchedule, name}] = &object{kind: kindSchedule, name: name}
-	t, err := k.object(kindTemplate, name)
+	return nil
+}
+
+// drop requires DROP JOB. Members of an All that follow may create the definition again, and its template, if the drop
+// archives that.
+func (k *check) drop(c *rota.Drop) error {
+	s, err := k.object(kindSchedule, c.Name)
 	if err != nil {
 		return err
 	}
-	if t.exists && s.template == name && t.owner == s.owner {
-		k.made[objectKey{kindTemplate, name}] = &object{kind: kindTemplate, name: name, exists: true, typ: t.typ}
+	if err := k.onObject(s, rota.DropJob); err != nil || !k.inAll || c.Recreate {
+		return err // a drop that is the first part of a recreation leaves both as they are
 	}
-	return nil
+	k.made[objectKey{kindSchedule, c.Name}] = &object{kind: kindSchedule, name: c.Name}
+	t, err := k.object(kindTemplate, c.Name)
+	if err != nil {
+		return err
+	}
+	if !t.exists || t.archived || s.template != c.Name || t.owner != s.owner {
+		return nil
+	}
+	users, err := k.schedulesOf(c.Name)
+	if err == nil && len(users) == 0 {
+		k.made[objectKey{kindTemplate, c.Name}] = &object{kind: kindTemplate, name: c.Name, exists: true, typ: t.typ}
+	}
+	return err
+}
+
+// schedulesOf returns the schedules of a template, as earlier members of an All leave them.
+func (k *check) schedulesOf(template string) (all []*object, err error) {
+	q := rota.ScheduleQuery{Template: template, Limit: rota.PageMax}
+	for {
+		page, err := k.store.Schedules(k.ctx, q)
+		if err != nil {
+			return nil, err
+		}
+		for _, s := range page {
+			if k.made[objectKey{kindSchedule, s.Name}] == nil {
+				all = append(all, scheduleObject(s))
+			}
+		}
+		if len(page) < q.Limit {
+			break
+		}
+		q.After = page[len(page)-1].Name
+	}
+	for _, s := range k.made {
+		if s.kind == kindSchedule && s.exists && s.template == template {
+			all = append(all, s)
+		}
+	}
+	return all, nil
 }
 
 // grant requires ADMIN, or that the user owns the definition that the privileges are for. An administrator with a token for
@@ -182,10 +242,10 @@ func (k *check) grant(c *rota.GrantPrivileges) error {
 		if err != nil {
 			return err
 		}
-		if o.exists && !k.owns(o) && !(k.admin && k.reaches(o.name)) {
+		if !o.vacant() && !k.owns(o) && !(k.admin && k.reaches(o.name)) {
 			return k.orInvisible(k.seesObject(o), o)
 		}
-		sees = sees || o.exists
+		sees = sees || !o.vacant()
 	}
 	if !sees || !k.reaches(c.Job) {
 		return notDefined(c.Job)

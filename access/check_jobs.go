@@ -90,6 +90,7 @@ func (k *check) definitionOf(j *rota.Job) (*object, error) {
 	d, err := k.objects.ofJob(k.ctx, j)
 	if err == nil && d != nil && !slices.Contains(k.relied, d) {
 		k.relied = append(k.relied, d)
+		k.jobOf[d] = true
 	}
 	return d, err
 }

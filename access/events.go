@@ -15,6 +15,7 @@ type EventFilter struct {
 	guard   *Guard
 	reader  *reader
 	renewed time.Time
+	changes uint64 // changes of access data of this process that the reader knows
 }
 
 // eventMemory is how long an EventFilter remembers rights and definitions. Together with freshFor it bounds how long a
@@ -26,7 +27,8 @@ func (g *Guard) Events() *EventFilter { return &EventFilter{guard: g} }
 
 // Valid reports whether the identity may read events. An error of which Ended is true ends the stream.
 func (f *EventFilter) Valid(ctx context.Context) error {
-	if f.reader != nil && time.Since(f.renewed) <= eventMemory {
+	changes := f.guard.directory.changes.Load()
+	if f.reader != nil && changes == f.changes && time.Since(f.renewed) <= eventMemory {
 		return nil
 	}
 	r, err := f.guard.reader(ctx)
@@ -36,7 +38,7 @@ func (f *EventFilter) Valid(ctx context.Context) error {
 	if err := r.allow("Jobs"); err != nil {
 		return err
 	}
-	f.reader, f.renewed = r, time.Now()
+	f.reader, f.renewed, f.changes = r, time.Now(), changes
 	return nil
 }
 

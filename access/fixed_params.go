@@ -145,18 +145,23 @@ func (k *check) changesParams(id rota.ID, change func(was json.RawMessage) json.
 	return k.runs(j.Type, is, t)
 }
 
-// decides requires that the identity may decide what a job runs: with ALTER JOB on its template, with whose owner's rights
-// it runs, or because it runs with the rights of the identity. It returns the template, nil if there is none any more.
-func (k *check) decides(j *rota.Job) (t *object, err error) {
-	if j.Template != "" {
-		if t, err = k.object(kindTemplate, j.Template); err != nil {
+// decides requires that the identity may decide what a job runs: because it runs with the rights of the identity, or with
+// ALTER JOB on its template, if that still belongs to the user whose rights the job runs with. It returns the template, nil
+// if it is not that of the job any more.
+func (k *check) decides(j *rota.Job) (*object, error) {
+	t, err := k.templateOf(j)
+	if err != nil {
+		return nil, err
+	}
+	own := j.RunsFor() == k.user
+	if own {
+		before, err := k.objects.isBefore(k.ctx, j, k.since)
+		if err != nil {
 			return nil, err
 		}
-		if !t.exists || j.CreatedAt.Before(t.since) {
-			t = nil
-		}
+		own = !before
 	}
-	switch own := j.RunsFor() == k.user && !j.CreatedAt.Before(k.since); {
+	switch {
 	case k.onAll(rota.AlterJob), own, t != nil && k.may(rota.AlterJob, t):
 		return t, nil
 	case t == nil:
@@ -167,25 +172,36 @@ func (k *check) decides(j *rota.Job) (t *object, err error) {
 	return nil, refusal
 }
 
+// templateOf returns the template of a job, or nil if it was dropped or recreated since, or has another owner: the job still
+// runs with the rights of the former one.
+func (k *check) templateOf(j *rota.Job) (*object, error) {
+	if j.Template == "" {
+		return nil, nil
+	}
+	t, err := k.object(kindTemplate, j.Template)
+	if err != nil || !t.exists || t.owner != j.RunsFor() {
+		return nil, err
+	}
+	before, err := k.objects.isBefore(k.ctx, j, t.since)
+	if err != nil || before {
+		return nil, err
+	}
+	return t, nil
+}
+
 // roleOfSchedules refuses params of a template that its schedules run as a role that the identity is not a member of.
 func (k *check) roleOfSchedules(c *rota.PutTemplate, t *object) error {
 	if t.vacant() || k.admin || !slices.Contains(fixedParams[c.Spec.Type], "run_as") || c.Spec.Type == t.typ && sameFixed(t.typ, t.params, c.Spec.Params) {
 		return nil
 	}
-	q := rota.ScheduleQuery{Template: c.Name, Limit: rota.PageMax}
-	for {
-		page, err := k.store.Schedules(k.ctx, q)
-		if err != nil {
+	schedules, err := k.schedulesOf(c.Name)
+	if err != nil {
+		return err
+	}
+	for _, s := range schedules {
+		if err := k.runAs(c.Spec.Type, s.params); err != nil {
 			return err
 		}
-		for _, s := range page {
-			if err := k.runAs(c.Spec.Type, s.Spec.Params); err != nil {
-				return err
-			}
-		}
-		if len(page) < q.Limit {
-			return nil
-		}
-		q.After = page[len(page)-1].Name
 	}
+	return nil
 }

@@ -81,6 +81,7 @@ func (g *Guard) apply(ctx context.Context, b rota.Batch) ([]rota.Result, error) 
 	if slices.ContainsFunc(b.Commands, changesAccess) {
 		g.directory.Invalidate()
 	}
+	g.recent.Store(nil) // the commands may have changed it
 	return results, err
 }
 
@@ -178,7 +179,14 @@ func asRefusal(c rota.Command, err error) (*rota.Error, error) {
 func (k *check) expectations() []rota.Expectation {
 	expect := make([]rota.Expectation, 0, len(k.relied))
 	for _, o := range k.relied {
-		expect = append(expect, o.expectation())
+		e := rota.Expectation{Kind: o.kind, Name: o.name}
+		if o.exists {
+			e.Owner, e.Since = o.owner, o.since
+			if !k.jobOf[o] { // the check may have read its type, its template or its params
+				e.Version = o.version
+			}
+		}
+		expect = append(expect, e)
 	}
 	return expect
 }

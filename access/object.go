@@ -25,7 +25,8 @@ type object struct {
 	template string         // of a schedule
 	typ      string         // of a template
 	webhooks []rota.Webhook // of a template
-	version  rota.ID        // of a template
+	archived bool           // a template
+	version  rota.ID
 }
 
 type objectKey struct{ kind, name string }
@@ -113,24 +114,15 @@ func (o *objects) keep(known []*object) {
 func templateObject(t *rota.Template) *object {
 	return &object{
 		kind: kindTemplate, name: t.Name, exists: true, owner: t.Owner, since: t.Since, params: t.Spec.Params,
-		typ: t.Spec.Type, webhooks: t.Spec.Webhooks, version: t.Version,
+		typ: t.Spec.Type, webhooks: t.Spec.Webhooks, archived: t.State == rota.TemplateArchived, version: t.Version,
 	}
 }
 
 func scheduleObject(s *rota.Schedule) *object {
 	return &object{
 		kind: kindSchedule, name: s.Name, exists: true, owner: s.Owner, since: s.Since, params: s.Spec.Params,
-		template: s.Spec.Template,
+		template: s.Spec.Template, version: s.Version,
 	}
-}
-
-// expectation is what a command may rely on.
-func (o *object) expectation() rota.Expectation {
-	e := rota.Expectation{Kind: o.kind, Name: o.name}
-	if o.exists {
-		e.Owner, e.Since = o.owner, o.since
-	}
-	return e
 }
 
 // ofJob returns the definition to which a job belongs, or nil: an ad-hoc job has none, and a definition that was dropped
@@ -184,16 +176,20 @@ func (a *authority) mayJob(ctx context.Context, p rota.Privilege, o *objects, j 
 	if !a.may(p, d) || p != rota.ViewJobHistory || d.kind != kindSchedule {
 		return a.may(p, d), nil
 	}
-	return a.viewsTemplateOf(ctx, o, d, j)
+	return a.viewsResultsOf(ctx, o, d, j)
 }
 
-// viewsTemplateOf reports whether the template of a job lets the identity see it, which may see the history of its
-// schedule. The job runs with the rights of the owner of the template: an identity that may only execute the
-// template of another owner must not see the results through a schedule of its own.
-func (a *authority) viewsTemplateOf(ctx context.Context, o *objects, s *object, j *rota.Job) (bool, error) {
-	t, err := o.get(ctx, kindTemplate, j.Template)
-	if err != nil || !t.exists || t.owner == s.owner || j.CreatedAt.Before(t.since) {
-		return err == nil, err
+// viewsResultsOf reports whether the identity, which may see the history of a schedule, may see one of its jobs. The job has
+// run with the rights of the owner of its template: an identity that may only execute the template of another owner must not
+// see the results through a schedule of its own.
+func (a *authority) viewsResultsOf(ctx context.Context, o *objects, s *object, j *rota.Job) (bool, error) {
+	if runs := j.RunsFor(); runs == s.owner || runs == a.user {
+		return true, nil
 	}
-	return a.on(rota.ViewJobHistory, t.name, t.since) || j.RunsFor() == a.user, nil
+	t, err := o.get(ctx, kindTemplate, j.Template)
+	if err != nil || !t.exists || !a.may(rota.ViewJobHistory, t) {
+		return false, err
+	}
+	before, err := o.isBefore(ctx, j, t.since)
+	return err == nil && !before, err
 }

@@ -84,23 +84,21 @@ func (r *reader) seesEntryOf(ctx context.Context, kind, name string, e *rota.Aud
 	return o.exists && !e.At.Before(o.since) && r.may(rota.ViewJobHistory, o), nil
 }
 
-// seesEntryOfJob reports whether the job of an entry is visible. If the job was pruned, its schedule decides; nothing else
-// is known of it.
+// seesEntryOfJob reports whether the job of an entry is visible. If the job was pruned, its schedule decides, and what
+// changed is hidden: whose rights the job ran with is not known any more.
 func (r *reader) seesEntryOfJob(ctx context.Context, e *rota.AuditEntry) (bool, error) {
 	if r.viewsAll() {
 		return true, nil
 	}
-	if e.Schedule != "" {
-		return r.seesEntryOf(ctx, kindSchedule, e.Schedule, e)
-	}
 	j, err := r.from.Job(ctx, e.JobID)
-	if rota.CodeOf(err) == rota.NotFound {
-		return false, nil
+	if err == nil {
+		return r.seesJob(ctx, j)
 	}
-	if err != nil {
-		return false, err
+	if rota.CodeOf(err) != rota.NotFound || e.Schedule == "" {
+		return false, notFoundIsNil(err)
 	}
-	return r.seesJob(ctx, j)
+	e.Changes = nil
+	return r.seesEntryOf(ctx, kindSchedule, e.Schedule, e)
 }
 
 // kindJob is the kind of entries about jobs.

@@ -83,6 +83,7 @@ func TestTemplateOfAnotherOwnerSurvivesDrop(t *testing.T) {
 	put.Actor = "owner"
 	s.must(put)
 	s.grant("creator", rota.ExecuteJob, "report")
+	s.grant("creator", rota.AlterJob, "report") // or the name would be taken
 	s.wantVerdict("a schedule", "creator", schedule("report", "report", `{}`), "")
 	s.wantVerdict("a drop", "creator", &rota.Drop{Meta: rota.NewMeta(""), Name: "report"}, "")
 	if kept, err := s.store.Template(context.Background(), "report"); err != nil || kept.Owner != "owner" || kept.State != rota.TemplateActive {
@@ -312,7 +313,7 @@ func TestAuthorizedCommandDependsOnItsDefinition(t *testing.T) {
 	s.must(&rota.Drop{Meta: rota.NewMeta("admin"), Name: "job"})
 	s.define("job", "creator")
 	start.ReservationID = s.must(&rota.Reserve{Meta: rota.NewMeta("executor"), Node: "n", For: time.Minute}).(*rota.Reserved).Reservation.ID
-	if _, err := rota.Do[*rota.Directed](ctx, s.store, start); rota.CodeOf(err) != rota.Conflict || !strings.Contains(err.Error(), "template job changed its owner") {
+	if _, err := rota.Do[*rota.Directed](ctx, s.store, start); rota.CodeOf(err) != rota.Conflict || !strings.Contains(err.Error(), "template job was changed or recreated") {
 		t.Errorf("%v", err)
 	}
 	if err := guard.Authorize(ctx, start); rota.CodeOf(err) != rota.NotFound {

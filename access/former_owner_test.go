@@ -1,0 +1,122 @@
+package access_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/rotajobs/rota"
+)
+
+// wantParamsRefused fails if a user can change what a queued or an ended job runs.
+func (s *site) wantParamsRefused(what, user string, queued, ended rota.ID) {
+	s.t.Helper()
+	s.wantVerdict(what+": an edit", user, &rota.Edit{Meta: rota.NewMeta(""), JobID: queued, MergeParams: []byte(dropTable)}, rota.Denied)
+	s.wantVerdict(what+": a run again", user, &rota.Redrive{Meta: rota.NewMeta(""), JobID: ended, Params: []byte(dropTable)}, rota.Denied)
+}
+
+// TestNewOwnerCannotChangeJobsOfTheFormerOne gives a job of the admin to a user. Its earlier executions run with the rights of
+// the admin.
+func TestNewOwnerCannotChangeJobsOfTheFormerOne(t *testing.T) {
+	s, ctx := newMatrix(t), context.Background()
+	s.define("given", rota.AdminUser)
+	queued, ended := s.trigger("given").ID, s.ended("given")
+	s.must(&rota.SetOwner{Meta: rota.NewMeta("admin"), Name: "given", Owner: "owner"})
+	s.wantParamsRefused("a job that was given away", "owner", queued, ended)
+	if _, err := s.as("owner").Job(ctx, ended); err != nil {
+		t.Errorf("the new owner does not see the history: %v", err)
+	}
+	s.wantVerdict("a run again as it was", "owner", &rota.Redrive{Meta: rota.NewMeta(""), JobID: ended}, "")
+}
+
+// TestTemplateThatTakesTheNameOfADroppedOne lets a user take over the name of a template whose jobs it has scheduled.
+func TestTemplateThatTakesTheNameOfADroppedOne(t *testing.T) {
+	s, ctx := newScheduler(t), context.Background()
+	s.wantVerdict("a schedule of the template", "executor", schedule("own", "job", `{}`), "")
+	queued, ended := s.trigger("own").ID, s.ended("own")
+	s.wantVerdict("another template", "executor", schedule("own", "mine", `{}`), "")
+	s.wantVerdict("the drop", "owner", &rota.Drop{Meta: rota.NewMeta(""), Name: "job"}, "")
+	create := template("job", `{}`)
+	create.Mode = rota.PutCreate
+	s.wantVerdict("a template of the name", "executor", create, "")
+	if j, err := s.as("executor").Job(ctx, ended); rota.CodeOf(err) != rota.NotFound {
+		t.Errorf("the run of the dropped template is visible: %+v, %v", j, err)
+	}
+	s.wantParamsRefused("a job of the dropped template", "executor", queued, ended)
+	reply, err := rota.Do[*rota.Redriven](ctx, s.as("executor"), &rota.Redrive{Meta: rota.NewMeta(""), JobID: ended})
+	if err == nil {
+		s.wantVerdict("an edit of the new execution", "executor",
+			&rota.Edit{Meta: rota.NewMeta(""), JobID: reply.Job.ID, MergeParams: []byte(dropTable)}, rota.Denied)
+	}
+}
+
+// TestRecreatedTemplateHidesEarlierRuns recreates a template whose runs the owner of a schedule may not see.
+func TestRecreatedTemplateHidesEarlierRuns(t *testing.T) {
+	s := newScheduler(t)
+	s.wantVerdict("a schedule of the template", "executor", schedule("own", "job", `{}`), "")
+	id := s.trigger("own").ID
+	recreate := template("job", `{"statement":"SELECT 3"}`)
+	recreate.Recreate = true
+	s.wantVerdict("a recreation", "admin", recreate, "")
+	if j, err := s.as("executor").Job(context.Background(), id); rota.CodeOf(err) != rota.NotFound {
+		t.Errorf("the run of the former template is visible: %+v, %v", j, err)
+	}
+}
+
+// TestAuditHidesParamsOfHiddenJobs edits jobs that the owner of their schedule may not see.
+func TestAuditHidesParamsOfHiddenJobs(t *testing.T) {
+	s := newScheduler(t)
+	s.wantVerdict("a schedule of the template", "executor", schedule("own", "job", `{}`), "")
+	ofOther, ofEarlier := s.trigger("own").ID, s.trigger("job").ID
+	s.must(&rota.DeleteSchedule{Meta: rota.NewMeta("admin"), Name: "job"})
+	s.grant("executor", rota.AlterJob, "job") // or the name would be taken
+	s.wantVerdict("a schedule of an earlier name", "executor", schedule("job", "mine", `{}`), "")
+	for _, id := range []rota.ID{ofOther, ofEarlier} {
+		s.must(&rota.Edit{Meta: rota.NewMeta("owner"), JobID: id, MergeParams: []byte(`{"key":"a value that others must not see"}`)})
+		if _, err := s.as("executor").Job(context.Background(), id); rota.CodeOf(err) != rota.NotFound {
+			t.Errorf("job %s is visible: %v", id, err)
+		}
+	}
+	page, err := s.as("executor").Audit(context.Background(), rota.AuditQuery{})
+	if err != nil || len(page.Entries) == 0 {
+		t.Fatalf("%d entries, %v", len(page.Entries), err)
+	}
+	for _, e := range page.Entries {
+		if strings.Contains(string(e.Changes), "must not see") {
+			t.Errorf("%s of %s shows %s", e.Act, e.Subject, e.Changes)
+		}
+	}
+}
+
+// TestNameOfAnotherUserIsTaken creates a schedule with the name of the template of another user, who could then neither grant
+// nor revoke privileges on it.
+func TestNameOfAnotherUserIsTaken(t *testing.T) {
+	s := newMatrix(t)
+	report := template("report", `{"statement":"SELECT 1"}`)
+	report.Actor = "owner"
+	s.must(report)
+	s.wantVerdict("a template", "creator", template("mine", `{}`), "")
+	s.wantVerdict("a schedule of a name that is taken", "creator", schedule("report", "mine", `{}`), rota.Denied)
+	s.wantVerdict("a schedule", "creator", schedule("free", "mine", `{}`), "")
+	s.wantVerdict("a template of a name that is taken", "owner", template("free", `{}`), rota.Denied)
+	s.must(&rota.Drop{Meta: rota.NewMeta("admin"), Name: "job"}) // leaves the template of nobody
+	s.wantVerdict("a schedule of a dropped name", "creator", schedule("job", "mine", `{}`), "")
+	grant := func(job string) rota.Command {
+		return &rota.GrantPrivileges{Meta: rota.NewMeta(""), To: []string{"nobody"}, Privileges: []rota.Privilege{rota.ViewJobHistory}, Job: job}
+	}
+	s.wantVerdict("a grant by the owner of the schedule", "creator", grant("job"), "")
+	s.wantVerdict("a grant by the owner of the template", "owner", grant("report"), "")
+}
+
+// TestNegativeLimits sends queries that the store refuses.
+func TestNegativeLimits(t *testing.T) {
+	ctx, g := context.Background(), newMatrix(t).as("executor")
+	_, jobs := g.Jobs(ctx, rota.JobQuery{Limit: -1})
+	_, queue := g.Queue(ctx, rota.ID{}, -1)
+	_, templates := g.Templates(ctx, rota.NameQuery{Limit: -1})
+	for _, err := range []error{jobs, queue, templates} {
+		if rota.CodeOf(err) != rota.Invalid {
+			t.Errorf("a negative limit: %v", err)
+		}
+	}
+}
