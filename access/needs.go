@@ -19,6 +19,7 @@ const (
 	needAdmin                     // ADMIN
 	needInternal                  // only Rota itself, which does not use a Guard
 	needSelf                      // any identity that may write, about itself
+	needAny                       // any identity, also with a worker token
 )
 
 // scopes lists the scopes of tokens that may do it.
@@ -30,6 +31,8 @@ func (n need) scopes() []rota.TokenScope {
 		return []rota.TokenScope{rota.ScopeWorker, rota.ScopeWrite, rota.ScopeSession} // with scope write the user needs ADMIN
 	case needSelf:
 		return []rota.TokenScope{rota.ScopeWrite, rota.ScopeWorker, rota.ScopeSession}
+	case needAny:
+		return []rota.TokenScope{rota.ScopeRead, rota.ScopeWrite, rota.ScopeWorker, rota.ScopeSession}
 	case needInternal:
 		return nil
 	}
@@ -100,7 +103,7 @@ var readNeeds = map[string]need{
 	"Execution": {rota.ViewJobHistory, needRead}, "LastAttempt": {rota.ViewJobHistory, needRead},
 	"Explain": {rota.ViewJobHistory, needRead}, "Audit": {rota.ViewJobHistory, needRead},
 
-	"Type": {"", needRead}, "Types": {"", needRead}, // names and schemas are no secrets
+	"Type": {"", needAny}, "Types": {"", needRead}, // names and schemas are no secrets; a worker reads whether its types are declared
 	"Template": {"", needRead}, "Templates": {"", needRead}, "Schedule": {"", needRead}, "Schedules": {"", needRead},
 	"Group": {rota.ViewJobHistory, needRead}, "Groups": {rota.ViewJobHistory, needRead}, // own groups without it
 	"Definition": {"", needRead},

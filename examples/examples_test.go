@@ -356,6 +356,49 @@ func touch(t *testing.T, path string) {
 	}
 }
 
+// A token of scope worker may not declare types. Both workers run with it once an administrator has declared them, and
+// otherwise say what to do.
+func TestWorkersRunWithWorkerToken(t *testing.T) {
+	t.Parallel()
+	s := workertest.New(t)
+	token, url := s.WorkerToken("mailer"), s.NewProxy().URL()
+	python, program := interpreter(s), build(t, "worker-go")
+	for _, row := range []struct {
+		command     []string
+		typ, others string
+		params      workertest.Object
+	}{
+		{[]string{program}, "checksum", "", workertest.Object{"text": "hello"}},
+		{[]string{python, "worker-python/worker.py"}, "wordcount", "nap", workertest.Object{"text": "two words"}},
+	} {
+		env := []string{"ROTA_URL=" + url, "ROTA_TOKEN=" + token}
+		first := exec.Command(row.command[0], row.command[1:]...)
+		first.Env = env
+		out, err := first.CombinedOutput()
+		if err == nil || !strings.Contains(string(out), "there is no type "+row.typ) ||
+			!strings.Contains(string(out), "an administrator declares ") || !strings.Contains(string(out), "rota type put "+row.typ+", or PUT /types/"+row.typ) || strings.Contains(string(out), "scope write") {
+			t.Errorf("%v without the type exits with %v and prints %s", row.command, err, out)
+		}
+		for _, typ := range strings.Fields(row.typ + " " + row.others) {
+			s.Must("PUT", "/types/"+typ, workertest.Object{"max_retries": 1}, nil)
+		}
+		w := workertest.Start(t, exec.Command(row.command[0], row.command[1:]...), env...)
+		e := s.AwaitEnd(s.Enqueue(row.typ, row.params, nil))
+		if e.State != "completed" {
+			t.Errorf("the job of %v is %s: %s", row.command, e.State, e.Error)
+		}
+		w.Stop()
+		if n := strings.Count(w.Output(), "may not declare types"); row.others == "" && n != 1 {
+			t.Errorf("the worker logs %d times that it may not declare types:\n%s", n, w.Output())
+		}
+		var typ api.Type
+		if s.Must("GET", "/types/"+row.typ, nil, &typ); typ.Schema != nil && string(typ.Schema) != "null" {
+			t.Errorf("the declaration of the administrator was replaced by %s", typ.Schema)
+		}
+	}
+	s.Verify()
+}
+
 // The server is killed several times. Every acknowledged job runs exactly once.
 func TestWorkerPythonRunsJobsOnceAcrossServerRestarts(t *testing.T) {
 	t.Parallel()
@@ -443,7 +486,7 @@ func TestWorkerPythonKilledOrFrozenLosesItsJobs(t *testing.T) {
 
 // Users copy the examples, so each one is short and has a README.
 func TestExamplesAreShortAndHaveReadme(t *testing.T) {
-	for file, limit := range map[string]int{"worker-python/worker.py": 112, "worker-go/main.go": 79, "embedded/main.go": 80} {
+	for file, limit := range map[string]int{"worker-python/worker.py": 120, "worker-go/main.go": 79, "embedded/main.go": 80} {
 		text, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)

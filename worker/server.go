@@ -39,6 +39,11 @@ func (s *server) call(ctx context.Context, act string, r apiclient.Request, into
 	return s.callAfter(ctx, &s.otherBackoff, s.timeout, act, r, into)
 }
 
+// declare is call for a request that the server may deny to a token with which a worker can claim.
+func (s *server) declare(ctx context.Context, act string, r apiclient.Request, into any) error {
+	return s.send(ctx, &s.otherBackoff, s.timeout, act, r, into)
+}
+
 // waits reports whether the server may know the wait of an extend.
 func (s *server) waits() bool { return !s.waitRefused.Load() }
 
@@ -58,6 +63,15 @@ func (s *server) callAfter(ctx context.Context, b *backoff, timeout time.Duratio
 	if err := s.denied.Load(); err != nil {
 		return err
 	}
+	err := s.send(ctx, b, timeout, act, r, into)
+	if rota.CodeOf(err) == rota.Denied {
+		s.denied.Store(asError(err))
+	}
+	return err
+}
+
+// send sends one request.
+func (s *server) send(ctx context.Context, b *backoff, timeout time.Duration, act string, r apiclient.Request, into any) error {
 	if err := b.wait(ctx); err != nil {
 		return rota.Errorf(rota.Unavailable, act, "%w", err)
 	}
@@ -72,9 +86,6 @@ func (s *server) callAfter(ctx context.Context, b *backoff, timeout time.Duratio
 		b.failed(0)
 	default:
 		b.succeeded()
-	}
-	if rota.CodeOf(err) == rota.Denied {
-		s.denied.Store(asError(err))
 	}
 	return err
 }

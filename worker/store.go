@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"net/url"
+	"sync"
 
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/api"
@@ -19,6 +20,8 @@ type store struct {
 	server *server
 	config *Config
 	logs   *logs
+
+	logDeclared sync.Once
 }
 
 func newStore(server *server, config *Config, logs *logs) *store {
@@ -79,16 +82,40 @@ func (s *store) putType(ctx context.Context, c *rota.PutType) (rota.Reply, error
 		return nil, errUnsupported("put_type with a condition")
 	}
 	typ, err := s.callType(ctx, c.Name, apiclient.Request{Method: http.MethodPut, Key: c.ID.String(), Body: api.NewTypeRequest(c.Spec)})
+	if rota.CodeOf(err) == rota.Denied {
+		return s.declaredType(ctx, c.Name, err)
+	}
 	if err != nil {
 		return nil, err
 	}
 	return &rota.TypePut{Type: typ, Changed: true}, nil
 }
 
+// declaredType answers a declaration that the server has denied: a worker token may not declare a type, and runs jobs of
+// one that an administrator has declared.
+func (s *store) declaredType(ctx context.Context, name string, denied error) (rota.Reply, error) {
+	typ, err := s.Type(ctx, name)
+	switch {
+	case rota.CodeOf(err) == rota.NotFound:
+		return nil, &rota.Error{
+			Code: rota.Denied, Act: "type " + name, Reason: "there is no type " + name + ", and the token may not declare types",
+			Hint: "an administrator declares the type first: rota type put " + name + ", or PUT /types/" + name,
+		}
+	case apiclient.Undecided(err):
+		return nil, err
+	case err != nil:
+		return nil, denied
+	}
+	s.logDeclared.Do(func() {
+		s.config.Logger.Warn("the token may not declare types; what the server has declared applies, although the worker declares it otherwise", "type", name)
+	})
+	return &rota.TypePut{Type: typ}, nil
+}
+
 func (s *store) callType(ctx context.Context, name string, r apiclient.Request) (*rota.Type, error) {
 	r.Path = "/types/" + url.PathEscape(name)
 	var t api.Type
-	if err := s.server.call(ctx, "type "+name, r, &t); err != nil {
+	if err := s.server.declare(ctx, "type "+name, r, &t); err != nil {
 		return nil, err
 	}
 	if t.Name == "" {

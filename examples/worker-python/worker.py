@@ -33,7 +33,7 @@ class Stdout:
 def call(method, path, body, key="", give_up=lambda: False):
     """Sends a request. While the server does not answer, it retries until give_up() is true."""
     headers = {"Authorization": "Bearer " + TOKEN, "Content-Type": "application/json", "Idempotency-Key": key}
-    request = urllib.request.Request(URL + "/api/v1" + path, json.dumps(body).encode(), headers, method=method)
+    request = urllib.request.Request(URL + "/api/v1" + path, body and json.dumps(body).encode(), headers, method=method)
     while True:
         sent = time.monotonic()  # the answer to a request from before an outage does not end the outage
         try:
@@ -47,6 +47,14 @@ def call(method, path, body, key="", give_up=lambda: False):
             if outage.setdefault("since", now) is now: print(f"{URL} does not answer, retrying: {e}", flush=True)
         if give_up(): return {"items": []}
         time.sleep(random.uniform(0.1, 1))  # a random pause, so that workers do not all reconnect at once
+
+def declare(name, schema):
+    """Declares a type. A token of scope worker may not; it suffices that an administrator has declared the type."""
+    try: call("PUT", f"/types/{name}", {"schema": schema}, give_up=stopping.is_set)
+    except SystemExit as refused:
+        if ": 403 " not in str(refused): raise
+        try: call("GET", f"/types/{name}", None, give_up=stopping.is_set)
+        except SystemExit as e: raise SystemExit(f"{e}\nan administrator declares it first: rota type put {name}, or PUT /types/{name}") from None
 
 def work():
     """Claims and runs jobs until a signal; a running job ends first. A retried claim returns the same job."""
@@ -105,7 +113,7 @@ if __name__ == "__main__":
     if not URL.startswith(("http://", "https://")): raise SystemExit(f"ROTA_URL={URL}: write http://HOST:PORT")
     if not LEASE.isdecimal(): raise SystemExit(f"ROTA_LEASE={LEASE}: write a number of seconds, without a unit")
     for end in (signal.SIGTERM, signal.SIGINT): signal.signal(end, lambda *_: stopping.set())
-    for name, (_, schema) in TYPES.items(): call("PUT", f"/types/{name}", {"schema": schema}, give_up=stopping.is_set)
+    for name, (_, schema) in TYPES.items(): declare(name, schema)
     sys.stdout = Stdout()
     print(f"worker {NAME} runs {', '.join(TYPES)} of {URL} in {SLOTS} slots", flush=True)
     threading.Thread(target=heartbeat, daemon=True).start()

@@ -136,6 +136,15 @@ func (c *Client) LogOf(id api.ID) string {
 	return string(text)
 }
 
+// WorkerToken creates a user and a token of scope worker, as docs/users.md tells to.
+func (c *Client) WorkerToken(user string) string {
+	c.t.Helper()
+	c.Must(http.MethodPost, "/users", Object{"name": user}, nil)
+	var made api.TokenCreated
+	c.Must(http.MethodPost, "/tokens", Object{"user": user, "scope": "worker"}, &made)
+	return made.Token
+}
+
 // Verify checks the invariants of the store.
 func (c *Client) Verify() {
 	c.t.Helper()
