@@ -13,11 +13,15 @@ func errLogin(reason string) *rota.Error {
 	return &rota.Error{Code: rota.Denied, Act: actLogin, Reason: reason}
 }
 
+// ErrWrongToken is the refusal of a token that does not exist, or whose secret is wrong. Only these say that somebody guesses:
+// the sender of a token that has ended knows its secret.
+var ErrWrongToken = errLogin("the token is wrong")
+
 // ByToken returns the identity of a token rota_ID_SECRET. Any refusal is Denied; other errors are those of the store.
 func (d *Directory) ByToken(ctx context.Context, token string) (Identity, error) {
 	id, is := TokenID(token)
 	if !is {
-		return Identity{}, errLogin("the token is wrong")
+		return Identity{}, ErrWrongToken
 	}
 	s, err := d.snapshot(ctx)
 	if err != nil {
@@ -25,13 +29,13 @@ func (d *Directory) ByToken(ctx context.Context, token string) (Identity, error)
 	}
 	t, err := d.token(ctx, s, id)
 	if rota.CodeOf(err) == rota.NotFound {
-		return Identity{}, errLogin("the token is wrong")
+		return Identity{}, ErrWrongToken
 	}
 	if err != nil {
 		return Identity{}, err
 	}
 	if subtle.ConstantTimeCompare([]byte(HashToken(token)), []byte(t.Hash)) != 1 {
-		return Identity{}, errLogin("the token is wrong")
+		return Identity{}, ErrWrongToken
 	}
 	identity, err := d.tokenIdentity(s, t)
 	if err == nil {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -109,8 +110,17 @@ func clean(text string, most int) string {
 // denied counts a refusal. What a user may not see is not a denial: the answer is the same if it does not exist.
 func (r *recorder) denied(user string, refusal *rota.Error) {
 	if refusal.Code == rota.Denied {
-		r.count(record{act: rota.AuditAccessDenied, actor: user, subject: userSubject(user), detail: refusal.Reason})
+		r.count(record{act: rota.AuditAccessDenied, actor: user, subject: userSubject(user), detail: named(refusal.Reason)})
 	}
+}
+
+// bareID is the id of a token in a reason.
+var bareID = regexp.MustCompile(`\btoken ([` + idLetters + `]{12})\b`)
+
+// named replaces the ids of tokens by their names rota_ID. The audit hides what looks like a secret after the word token, and
+// shows the name.
+func named(reason string) string {
+	return bareID.ReplaceAllString(reason, "token "+rota.TokenPrefix+"$1")
 }
 
 func userSubject(user string) string { return "user " + user }
@@ -127,7 +137,7 @@ func (r *recorder) used(token string, at time.Time) {
 func (d *Directory) LoggedIn(id Identity, door string) {
 	if id.Token != "" {
 		d.recorder.used(id.Token, d.clock())
-		door += " with token " + id.Token
+		door += " with token " + rota.TokenPrefix + id.Token
 	}
 	d.recorder.count(record{act: rota.AuditLogin, actor: id.User, subject: userSubject(id.User), detail: door})
 }

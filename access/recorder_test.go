@@ -3,6 +3,7 @@ package access_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -114,6 +115,23 @@ func TestFailedLoginOfATokenNamesIt(t *testing.T) {
 	s.directory.LoginFailed("rota_"+id, "http from 192.0.2.7")
 	if lines := s.recorded(); count(lines, "LOGIN_FAILED rota_"+id+": http") != 1 {
 		t.Error(lines)
+	}
+}
+
+// After a theft an administrator needs to know which token was used: logins and denials show its public name.
+func TestAuditNamesTheTokenOfALogin(t *testing.T) {
+	s := newMatrix(t)
+	guard := s.token("viewer", rota.ScopeRead)
+	id := guard.Identity().Token
+	s.directory.LoggedIn(guard.Identity(), "http from 192.0.2.8")
+	verdict(guard, &rota.Trigger{Meta: rota.NewMeta(""), Schedule: "job"})
+	lines := s.recorded()
+	for _, want := range []string{
+		"LOGIN viewer: http from 192.0.2.8 with token rota_" + id, "ACCESS_DENIED viewer: token rota_" + id + " has the scope read, which does not allow this",
+	} {
+		if !slices.Contains(lines, want) {
+			t.Errorf("the audit has no %q:\n%s", want, strings.Join(lines, "\n"))
+		}
 	}
 }
 

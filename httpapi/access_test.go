@@ -127,6 +127,34 @@ func TestEventStreamShowsOnlyWhatTheUserMaySee(t *testing.T) {
 	}
 }
 
+// TestEndedTokenAlwaysLearnsWhy polls with tokens whose secrets are right and that have ended. They are not guesses, and each
+// request is answered by name, also from an address that has sent too many wrong tokens.
+func TestEndedTokenAlwaysLearnsWhy(t *testing.T) {
+	var passed atomic.Int64
+	s := newServer(t, func(c *httpapi.Config) {
+		c.Clock = func() time.Time { return time.Now().Add(time.Duration(passed.Load())) }
+	})
+	revoked, id := s.user("ada", rota.ScopeWorker)
+	expired, _ := s.user("bob", rota.ScopeWorker, func(c *rota.PutToken) { c.ExpiresAt = time.Now().Add(time.Hour) })
+	dropped, _ := s.user("eve", rota.ScopeWorker)
+	s.applyAll(&rota.RevokeToken{Meta: rota.NewMeta("admin"), TokenID: id}, &rota.DropPrincipal{Meta: rota.NewMeta("admin"), Name: "eve", Kind: rota.KindUser})
+	passed.Store(int64(2 * time.Hour))
+	last := 0
+	for range 15 {
+		last = s.send("GET", "me", nil, "Authorization", revoked[1][:len(revoked[1])-1]+"!").status
+	}
+	if last != 429 {
+		t.Fatalf("the last of many wrong tokens is answered with %d", last)
+	}
+	for range 15 {
+		for want, headers := range map[string][]string{"was revoked": revoked, "expired at": expired, "was dropped": dropped} {
+			if answer := s.send("POST", "claim", `{"worker": "w", "types": ["noop"]}`, headers...).is(401); !strings.Contains(answer.text, want) {
+				t.Fatalf("a token that %s is answered with %s", want, answer.text)
+			}
+		}
+	}
+}
+
 // TestHTTPAnswersByRights sends requests of one user that may see one of two jobs.
 func TestHTTPAnswersByRights(t *testing.T) {
 	s := newServer(t, withEngine(t))

@@ -79,7 +79,11 @@ func (a *authenticator) byToken(r *http.Request, token string) (none access.Iden
 	case rota.CodeOf(err) != rota.Denied:
 		return none, &refusal{problem: problemOf(err)}
 	}
-	return none, a.failed(loginName(token), r.RemoteAddr, err)
+	a.directory.LoginFailed(loginName(token), "http from "+access.NetworkOf(r.RemoteAddr))
+	if !errors.Is(err, access.ErrWrongToken) { // the token has ended, and its sender must always learn that
+		return none, refusedToken(err)
+	}
+	return none, a.wrongToken(loginName(token), r.RemoteAddr, err)
 }
 
 // isAdminToken reports whether a text is the admin token of this node.
@@ -88,15 +92,19 @@ func (a *authenticator) isAdminToken(text string) bool {
 	return subtle.ConstantTimeCompare(hash[:], a.hash[:]) == 1
 }
 
-// failed counts a failed login, and returns its refusal.
-func (a *authenticator) failed(user, address string, err error) *refusal {
-	a.directory.LoginFailed(user, "http from "+access.NetworkOf(address))
+// wrongToken counts a wrong token, and returns its refusal.
+func (a *authenticator) wrongToken(user, address string, err error) *refusal {
 	if failed := a.logins.Failed(user, address); failed.Wait > 0 {
 		return &refusal{wait: failed.Wait, problem: &api.Problem{
 			Title: "Too many requests", Status: http.StatusTooManyRequests, Code: codeTooMany,
 			Detail: "too many requests with a wrong token from this address", Hint: "wait one minute, then send the right token",
 		}}
 	}
+	return refusedToken(err)
+}
+
+// refusedToken is the refusal of a token with the reason of the directory.
+func refusedToken(err error) *refusal {
 	refused := unauthorized("the token is wrong")
 	var e *rota.Error
 	if errors.As(err, &e) {

@@ -28,7 +28,7 @@ func newTestAuthenticator() *authenticator {
 type onlyBob struct{}
 
 func (onlyBob) ByToken(context.Context, string) (access.Identity, error) {
-	return access.Identity{}, &rota.Error{Code: rota.Denied, Reason: "the token is wrong"}
+	return access.Identity{}, access.ErrWrongToken
 }
 
 func (onlyBob) ByCertificate(_ context.Context, name string) (access.Identity, error) {

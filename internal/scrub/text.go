@@ -56,7 +56,7 @@ var rules = []struct {
 	}, hideOptions},
 	{[]string{"echo", "printf", "ftp"}, hideInputs},
 	{[]string{"bearer", "basic", "digest", "negotiate", "token", "key"}, hideBearers},
-	{[]string{"eyj", "akia", "asia", "gh", "github_pat_", "glpat-", "xox", "xapp-", "whsec_", "k_live", "k_test", "sk-", "aiza", "ya29.", "npm_"}, hideKnownKeys},
+	{[]string{"eyj", "akia", "asia", "gh", "github_pat_", "glpat-", "xox", "xapp-", "whsec_", "k_live", "k_test", "sk-", "aiza", "ya29.", "npm_", "rota_"}, hideKnownKeys},
 }
 
 var privateKey = regexp.MustCompile(`(?s)-----BEGIN [A-Z0-9 ]*PRIVATE KEY[A-Z ]*-----.*?(?:-----END [A-Z0-9 ]*PRIVATE KEY[A-Z ]*-----|\z)`)
@@ -80,12 +80,15 @@ var bearer = regexp.MustCompile(`(?i)\b((?:(?:bearer|basic|digest|negotiate|toke
 
 func hideBearers(text string) string {
 	return replace(bearer, text, func(m []string) string {
-		if prose(m[2]) || schemeProse(m[2]) || len(m[2]) < proofMin && !looksEncoded(m[2]) {
+		if prose(m[2]) || schemeProse(m[2]) || tokenName(m[2]) || len(m[2]) < proofMin && !looksEncoded(m[2]) {
 			return m[0]
 		}
 		return m[1] + Hidden
 	})
 }
+
+// tokenName matches the public name of a token of Rota, which the audit shows. The token itself goes on with its secret.
+var tokenName = regexp.MustCompile(`^rota_[a-km-np-z2-9]{12}[.,;:!]?$`).MatchString
 
 // proofMin is the length from which any word after a scheme counts as a credential.
 const proofMin = 8
@@ -102,7 +105,7 @@ var schemeWords = strings.Fields(`authentication authorization bearer character 
 	generation identifier information introspection knowledge literal negotiate position provided received refreshed request response
 	revocation sequence signature undefined validation verification`)
 
-// knownKeyForms match keys with a known form, including Rota's webhook secrets.
+// knownKeyForms match keys with a known form, including the tokens and the webhook secrets of Rota.
 var knownKeyForms = regexp.MustCompile(`(\b|_)(?:` +
 	`eyJ[A-Za-z0-9_\-]{6,}\.[A-Za-z0-9_\-]+\.?[A-Za-z0-9_\-]*` + // JSON Web Token
 	`|A[KS]IA[0-9A-Z]{12,}` + // AWS
@@ -115,6 +118,7 @@ var knownKeyForms = regexp.MustCompile(`(\b|_)(?:` +
 	`|AIza[0-9A-Za-z_\-]{30,}` + // Google
 	`|ya29\.[0-9A-Za-z_\-]{10,}` +
 	`|npm_[A-Za-z0-9]{30,}` +
+	`|rota_[a-km-np-z2-9]{12}_[A-Za-z0-9]{8,}` + // Rota: a token with its secret
 	`)`)
 
 func hideKnownKeys(text string) string { return knownKeyForms.ReplaceAllString(text, "${1}"+Hidden) }

@@ -30,6 +30,10 @@ func TestTextHidesSecrets(t *testing.T) {
 		{"map[Authorization:[Bearer abc] Accept:[x]]", "map[Authorization:[hidden]"},
 		{"X-Api-Key: 12345", "X-Api-Key: [hidden]"},
 		{"sent bearer 7f3a9c01", "sent bearer [hidden]"},
+		{"sent rota_k7m2p9qxw4ht_Zq8vJ2LmPw4Xn6Rt1Yb3Kc5Df7Gh9SaE twice", "sent [hidden] twice"},
+		{"with token rota_k7m2p9qxw4ht_Zq8vJ2LmPw4Xn6Rt1Yb3Kc5Df7Gh9SaE", "with token [hidden]"},
+		{"with token rota_k7m2p9qxw4ht_Zq8vJ2Lm", "with token [hidden]"},
+		{"token rota_k7m2p9qxw4htZq8v", "token [hidden]"},
 		{"token ghx81jz00q was refused", "token [hidden] was refused"},
 		{"Bearer abcdefghijklmnopqrstuvwxyz", "Bearer [hidden]"},
 		{"sent Bearer hunterab, then Basic hunterab", "sent Bearer [hidden], then Basic [hidden]"},
@@ -159,6 +163,7 @@ func TestTextKeepsOrdinaryErrors(t *testing.T) {
 		"curl -u app https://x.test/", "curl -U app x.test:80", "echo mysql; mkdir -p /a", "zip -r a.zip a", "cp -p a b", "mysql | nc -p8000",
 		"smbclient //h/s -c ls", "sqlplus /nolog @a/b.sql", "exp file=/a/b.dmp", "export a/b", "expected a/b", "echo done | sudo tee f", "PASS: TestX", "bypass=1", "compass=N",
 		"openssl enc -pass file:/run/key", "user a was not found", "sftp: failed\nuser unknown", "snmpget -v 2c h", "monkey=1", "http -a",
+		"http from 192.0.2.7 with token rota_k7m2p9qxw4ht", "token rota_k7m2p9qxw4ht has the scope read, which does not allow this",
 		"auth/token.go:25: bad", "File \"password.py\", line 3", "token_test.go:7:3",
 	} {
 		if got := Text(text); got != text {
