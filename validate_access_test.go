@@ -33,7 +33,7 @@ func accessRefusals() map[rota.Verb][]refusal {
 
 func putPrincipalRefusals() []refusal {
 	verifier := func(name, text string) refusal {
-		return breaks(name, func(c *rota.PutPrincipal) { c.Verifier = &text }, "verifier", "write SCRAM-SHA-256$iterations:salt$stored:server")
+		return breaks(name, func(c *rota.PutPrincipal) { c.Verifier = &text }, "verifier", "write SCRAM-SHA-256$4096:salt$stored:server")
 	}
 	all := []refusal{
 		breaks("no name", func(c *rota.PutPrincipal) { c.Name = "" }, "name", "is empty"),
@@ -49,8 +49,9 @@ func putPrincipalRefusals() []refusal {
 		verifier("another mechanism", strings.Replace(samples.Verifier, "SHA-256", "SHA-1", 1)),
 		verifier("no iterations", strings.Replace(samples.Verifier, "4096", "0", 1)),
 		verifier("few iterations", strings.Replace(samples.Verifier, "4096", "4095", 1)),
-		verifier("many iterations", strings.Replace(samples.Verifier, "4096", "100001", 1)),
+		verifier("many iterations", strings.Replace(samples.Verifier, "4096", "4097", 1)),
 		verifier("iterations with a sign", strings.Replace(samples.Verifier, "4096", "+4096", 1)),
+		verifier("a short salt", strings.Replace(samples.Verifier, "W22ZaJ0SNY7soEsUEjb6gQ==", "W22ZaJ0SNY7soEsUEjb6", 1)),
 		verifier("no salt", "SCRAM-SHA-256$4096:"+samples.Verifier[strings.LastIndex(samples.Verifier, "$"):]),
 		verifier("a short key", strings.Replace(samples.Verifier, "WG5d", "", 1)),
 		verifier("a third key", samples.Verifier+":AAAA"),

@@ -53,6 +53,14 @@ func (b *budgets) use(key uint64, now time.Time) (uses int) {
 	return int((one.until.Sub(now) + b.interval - 1) / b.interval)
 }
 
+// giveBack takes back a use.
+func (b *budgets) giveBack(key uint64, now time.Time) {
+	if e, known := b.keys[key]; known {
+		one := e.Value.(*budget)
+		one.until = b.bounded(one.until, now).Add(-b.interval)
+	}
+}
+
 // bounded moves a time into the range that it can have now. The clock may have been set back.
 func (b *budgets) bounded(until, now time.Time) time.Time {
 	if until.Before(now) {

@@ -17,6 +17,9 @@ func errLogin(reason string) *rota.Error {
 // the sender of a token that has ended knows its secret.
 var ErrWrongToken = errLogin("the token is wrong")
 
+// ErrWrongPassword is the refusal of an unknown user and of a wrong password.
+var ErrWrongPassword = errLogin("the user or the password is wrong")
+
 // ByToken returns the identity of a token rota_ID_SECRET. Any refusal is Denied; other errors are those of the store.
 func (d *Directory) ByToken(ctx context.Context, token string) (Identity, error) {
 	id, is := TokenID(token)
@@ -64,14 +67,14 @@ func (d *Directory) tokenIdentity(s *snapshot, t *rota.AccessToken) (Identity, e
 // password beyond PasswordMax, whose preparation would take seconds.
 func (d *Directory) ByPassword(ctx context.Context, user, password string) (Identity, error) {
 	if len(password) > PasswordMax {
-		return Identity{}, errLogin("the user or the password is wrong")
+		return Identity{}, ErrWrongPassword
 	}
 	verifier, identity, err := d.Credentials(ctx, user)
 	if err != nil {
 		return Identity{}, err
 	}
 	if !verifier.Matches(password) || identity.User == "" {
-		return Identity{}, errLogin("the user or the password is wrong")
+		return Identity{}, ErrWrongPassword
 	}
 	return identity, nil
 }

@@ -71,6 +71,10 @@ func (t *LoginThrottle) Failed(user, address string) FailedLogin {
 	pair, network := t.keys(user, address)
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	return t.failed(user, pair, network)
+}
+
+func (t *LoginThrottle) failed(user string, pair, network uint64) FailedLogin {
 	now := t.clock()
 	if isSecret(user) {
 		return failedIn(t.secrets, pair, now)
@@ -98,8 +102,8 @@ type Attempt struct {
 	Delay time.Duration // wait so long, then check the password
 }
 
-// Attempt says how to treat an attempt to log in by password. Without it a client could send many guesses at once. The secrets
-// of admin and of tokens cannot be guessed, so they never have to wait.
+// Attempt says how to treat an attempt to log in by password, before the client sends it. The secrets of admin and of
+// tokens cannot be guessed, so they never have to wait.
 func (t *LoginThrottle) Attempt(user, address string) Attempt {
 	if isSecret(user) {
 		return Attempt{}
@@ -107,6 +111,10 @@ func (t *LoginThrottle) Attempt(user, address string) Attempt {
 	pair, network := t.keys(user, address)
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	return t.attempt(pair, network)
+}
+
+func (t *LoginThrottle) attempt(pair, network uint64) Attempt {
 	now := t.clock()
 	if wait := t.pairs.wait(pair, now); wait > 0 {
 		return Attempt{Wait: wait}
@@ -119,6 +127,58 @@ func (t *LoginThrottle) Attempt(user, address string) Attempt {
 	}
 	t.late.use(pair, now)
 	return Attempt{Delay: lateDelay}
+}
+
+// PasswordCheck is a check of a password that has begun.
+type PasswordCheck struct {
+	throttle *LoginThrottle
+	user     string
+	pair     uint64
+	network  uint64
+	counted  FailedLogin
+}
+
+// Begin begins the check of a password that was allowed by an attempt and has arrived. It counts as failed until it has
+// succeeded: a client that holds many connections open, and then sends a password on each, has no more guesses than one that
+// sends them one after another. With a wait the password must not be checked.
+func (t *LoginThrottle) Begin(user, address string, allowed Attempt) (check PasswordCheck, wait time.Duration) {
+	check = PasswordCheck{throttle: t, user: user}
+	check.pair, check.network = t.keys(user, address)
+	if isSecret(user) {
+		return check, 0
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if allowed.Delay == 0 { // the other attempts were counted when they were allowed
+		if again := t.attempt(check.pair, check.network); again.Wait > 0 {
+			return check, again.Wait
+		}
+	}
+	check.counted = t.failed(user, check.pair, check.network)
+	return check, 0
+}
+
+// Failed reports what follows from a wrong password.
+func (c *PasswordCheck) Failed() FailedLogin {
+	if !isSecret(c.user) {
+		return c.counted
+	}
+	c.throttle.mu.Lock()
+	defer c.throttle.mu.Unlock()
+	return c.throttle.failed(c.user, c.pair, c.network)
+}
+
+// Succeeded takes back that the check was counted.
+func (c *PasswordCheck) Succeeded() {
+	if isSecret(c.user) {
+		return
+	}
+	t := c.throttle
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	now := t.clock()
+	t.pairs.giveBack(c.pair, now)
+	t.networks.giveBack(c.network, now)
 }
 
 // isSecret reports whether the password of a user is a secret that nobody can guess.

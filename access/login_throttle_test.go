@@ -241,3 +241,56 @@ func FuzzLoginThrottle(f *testing.F) {
 		}
 	})
 }
+
+// A client that opens many connections, and sends a password on each when all are open, has no more guesses.
+func TestManyHeldConnectionsHaveTheGuessesOfOne(t *testing.T) {
+	g, _ := newTestThrottle()
+	const held = 240
+	for range held {
+		if got := g.Attempt("bob", "192.0.2.7:1"); got != (Attempt{}) {
+			t.Fatalf("a connection is refused before any guess: %+v", got)
+		}
+	}
+	checked := 0
+	for range held {
+		check, wait := g.Begin("bob", "192.0.2.7:1", Attempt{})
+		if wait == 0 {
+			check.Failed()
+			checked++
+		}
+	}
+	if checked != pairBurst {
+		t.Errorf("%d passwords were checked, want %d", checked, pairBurst)
+	}
+}
+
+func TestRightPasswordsAreNotCounted(t *testing.T) {
+	g, _ := newTestThrottle()
+	for n := range 10 * networkBurst {
+		check, wait := g.Begin("bob", "192.0.2.7:1", g.Attempt("bob", "192.0.2.7:1"))
+		if wait > 0 {
+			t.Fatalf("login %d has to wait %v", n, wait)
+		}
+		check.Succeeded()
+	}
+	check, _ := g.Begin("bob", "192.0.2.7:1", Attempt{})
+	if got := check.Failed(); got.Failures != 1 || got.Wait != 0 {
+		t.Errorf("the first wrong password: %+v", got)
+	}
+}
+
+func TestDelayedAttemptIsCountedOnce(t *testing.T) {
+	g, _ := newTestThrottle()
+	for n := range 2 * networkBurst {
+		g.Failed(fmt.Sprintf("user%d", n), "192.0.2.7:1")
+	}
+	for n := range lateBurst {
+		allowed := g.Attempt("carol", "192.0.2.7:1")
+		if _, wait := g.Begin("carol", "192.0.2.7:1", allowed); allowed.Delay == 0 || wait > 0 {
+			t.Errorf("attempt %d: %+v, then a wait of %v", n, allowed, wait)
+		}
+	}
+	if _, wait := g.Begin("carol", "192.0.2.7:1", Attempt{}); wait == 0 {
+		t.Error("a connection that was open before has a further guess")
+	}
+}

@@ -23,10 +23,9 @@ type Verifier struct {
 }
 
 const (
-	verifierName  = "SCRAM-SHA-256"
-	iterations    = 4096 // as in PostgreSQL; drivers compute them at each login
-	iterationsMax = 100_000
-	saltBytes     = 16
+	verifierName = "SCRAM-SHA-256"
+	iterations   = 4096 // as in PostgreSQL; drivers compute them at each login
+	saltBytes    = 16
 )
 
 // NewVerifier creates the verifier of a password with a random salt.
@@ -47,7 +46,7 @@ func derive(password, salt string, iterations int) Verifier {
 
 // ParseVerifier parses the output of String, which is the format of pg_authid in PostgreSQL.
 func ParseVerifier(text string) (Verifier, error) {
-	wrong := rota.Invalidf("verifier", "is not a SCRAM verifier; write SCRAM-SHA-256$iterations:salt$stored:server with 4096 to 100000 iterations")
+	wrong := rota.Invalidf("verifier", "is not a SCRAM verifier; write SCRAM-SHA-256$4096:salt$stored:server with a salt of 16 bytes")
 	parts := strings.Split(text, "$")
 	if len(parts) != 3 || parts[0] != verifierName {
 		return Verifier{}, wrong
@@ -55,7 +54,7 @@ func ParseVerifier(text string) (Verifier, error) {
 	count, salt, _ := strings.Cut(parts[1], ":")
 	stored, server, _ := strings.Cut(parts[2], ":")
 	n, err := strconv.Atoi(count)
-	if err != nil || n < iterations || n > iterationsMax {
+	if err != nil || n != iterations {
 		return Verifier{}, wrong
 	}
 	raw := [3][]byte{}
@@ -64,7 +63,7 @@ func ParseVerifier(text string) (Verifier, error) {
 			return Verifier{}, wrong
 		}
 	}
-	if len(raw[0]) == 0 || len(raw[1]) != sha256.Size || len(raw[2]) != sha256.Size {
+	if len(raw[0]) != saltBytes || len(raw[1]) != sha256.Size || len(raw[2]) != sha256.Size {
 		return Verifier{}, wrong
 	}
 	return Verifier{salt: string(raw[0]), iterations: n, stored: raw[1], server: raw[2]}, nil

@@ -94,12 +94,17 @@ func (c *call) provePassword(user, password string, wrong *api.Problem) (none ac
 	if err := pause(c.ctx, attempt.Delay); err != nil {
 		return none, err
 	}
+	check, wait := c.Logins.Begin(user, c.r.RemoteAddr, attempt)
+	if wait > 0 {
+		return none, tooManyLogins(wait).asError(c.w)
+	}
 	identity, err := c.byPassword(user, password)
 	if rota.CodeOf(err) != rota.Denied {
+		check.Succeeded()
 		return identity, err
 	}
 	c.Access.LoginFailed(user, c.door())
-	if failed := c.Logins.Failed(user, c.r.RemoteAddr); failed.Wait > 0 {
+	if failed := check.Failed(); failed.Wait > 0 {
 		return none, tooManyLogins(failed.Wait).asError(c.w)
 	}
 	return none, wrong
@@ -108,8 +113,11 @@ func (c *call) provePassword(user, password string, wrong *api.Problem) (none ac
 // byPassword returns the identity of a user. The password of the built-in admin is the admin token of this node, as on
 // the SQL port.
 func (c *call) byPassword(user, password string) (access.Identity, error) {
-	if user == rota.AdminUser && c.auth.isAdminToken(password) {
-		return access.Admin(), nil
+	if user == rota.AdminUser {
+		if c.auth.isAdminToken(password) {
+			return access.Admin(), nil
+		}
+		return access.Identity{}, access.ErrWrongPassword // no verifier is needed to know it, which would cost processor time
 	}
 	return c.Access.ByPassword(c.ctx, user, password)
 }

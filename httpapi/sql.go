@@ -37,6 +37,9 @@ func runSQL(c *call, body *api.SQLRequest) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
+	for range len(answers) - 1 { // the request counts as one statement; the others cannot be refused any more
+		c.UserRate.Count(c.actor)
+	}
 	defer func() {
 		for _, a := range answers {
 			a.Release()

@@ -8,16 +8,22 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// exposure checks whether other machines can reach a port that has no TLS.
+// exposure checks whether other machines can use a port without TLS.
 type exposure struct {
 	port     string // http or sql
-	tls      bool
-	insecure bool // the configuration allows it
+	tls      bool   // it has a certificate
+	optional bool   // clients may connect without TLS all the same
+	insecure bool   // the configuration allows it
 }
 
-func (c *Config) httpExposure() exposure { return exposure{"http", c.HTTPCert != "", c.Insecure} }
+func (c *Config) httpExposure() exposure {
+	return exposure{port: "http", tls: c.HTTPCert != "", insecure: c.Insecure}
+}
 
-func (c *Config) sqlExposure() exposure { return exposure{"sql", c.SQLCert != "", c.Insecure} }
+// sqlExposure is that of the SQL port, which without insecure requires TLS of other machines.
+func (c *Config) sqlExposure() exposure {
+	return exposure{port: "sql", tls: c.SQLCert != "", optional: c.Insecure && c.SQLTLS != require, insecure: c.Insecure}
+}
 
 // consequences say what others can see on each port.
 var consequences = map[string]string{
@@ -50,8 +56,8 @@ func (e exposure) check(address net.Addr) error {
 
 // warn logs at each start what the configuration allows.
 func (e exposure) warn(address net.Addr, logger *slog.Logger) {
-	if e.tls || loopback(address) {
+	if e.tls && !e.optional || loopback(address) {
 		return
 	}
-	logger.Warn("insecure is set: other machines can reach the port without TLS, and "+consequences[e.port], "port", e.port, "address", address.String())
+	logger.Warn("insecure is set: other machines can use the port without TLS, and "+consequences[e.port], "port", e.port, "address", address.String())
 }

@@ -309,17 +309,20 @@ func TestPortsWithoutTLSBeyondLoopbackAreRefused(t *testing.T) {
 		name   string
 		config Config
 		field  string // of the error; empty: none
+		warned int    // ports
 	}{
-		{"IPv4", Config{HTTP: "0.0.0.0:0"}, "http"},
-		{"IPv6", Config{HTTP: "[::]:0"}, "http"},
-		{"no host", Config{HTTP: ":0"}, "http"},
-		{"SQL", Config{SQL: "0.0.0.0:0"}, "sql"},
-		{"SQL, no host", Config{SQL: ":0"}, "sql"},
-		{"TLS on the other port", Config{HTTP: ":0", SQLCert: cert, SQLKey: key}, "http"},
-		{"TLS on the other port", Config{SQL: ":0", HTTPCert: cert, HTTPKey: key}, "sql"},
-		{"loopback", Config{HTTP: "localhost:0", SQL: "127.0.0.1:0"}, ""},
-		{"TLS", Config{HTTP: "0.0.0.0:0", HTTPCert: cert, HTTPKey: key, SQL: "0.0.0.0:0", SQLCert: cert, SQLKey: key}, ""},
-		{"insecure", Config{HTTP: "0.0.0.0:0", SQL: "0.0.0.0:0", Insecure: true}, ""},
+		{"IPv4", Config{HTTP: "0.0.0.0:0"}, "http", 0},
+		{"IPv6", Config{HTTP: "[::]:0"}, "http", 0},
+		{"no host", Config{HTTP: ":0"}, "http", 0},
+		{"SQL", Config{SQL: "0.0.0.0:0"}, "sql", 0},
+		{"SQL, no host", Config{SQL: ":0"}, "sql", 0},
+		{"TLS on the other port", Config{HTTP: ":0", SQLCert: cert, SQLKey: key}, "http", 0},
+		{"TLS on the other port", Config{SQL: ":0", HTTPCert: cert, HTTPKey: key}, "sql", 0},
+		{"loopback", Config{HTTP: "localhost:0", SQL: "127.0.0.1:0"}, "", 0},
+		{"TLS", Config{HTTP: "0.0.0.0:0", HTTPCert: cert, HTTPKey: key, SQL: "0.0.0.0:0", SQLCert: cert, SQLKey: key}, "", 0},
+		{"insecure", Config{HTTP: "0.0.0.0:0", SQL: "0.0.0.0:0", Insecure: true}, "", 2},
+		{"insecure with TLS for those who want it", Config{SQL: "0.0.0.0:0", SQLCert: cert, SQLKey: key, Insecure: true}, "", 1},
+		{"insecure, but TLS is required", Config{SQL: "0.0.0.0:0", SQLCert: cert, SQLKey: key, SQLTLS: require, Insecure: true}, "", 0},
 	} {
 		var log bytes.Buffer
 		config := test.config
@@ -345,10 +348,10 @@ func TestPortsWithoutTLSBeyondLoopbackAreRefused(t *testing.T) {
 			t.Errorf("%s: %v", test.name, err)
 			continue
 		}
-		if warnings := strings.Count(log.String(), "insecure is set"); warnings != map[bool]int{true: 2, false: 0}[config.Insecure] {
-			t.Errorf("%s: %d warnings:\n%s", test.name, warnings, log.String())
+		if warnings := strings.Count(log.String(), "insecure is set"); warnings != test.warned {
+			t.Errorf("%s: %d warnings, want %d:\n%s", test.name, warnings, test.warned, log.String())
 		}
-		if n.requireSQLTLS() != (test.name == "TLS") {
+		if n.requireSQLTLS() != (test.name == "TLS" || config.SQLTLS == require) {
 			t.Errorf("%s: the SQL port requires TLS: %v", test.name, n.requireSQLTLS())
 		}
 		_ = n.Close()

@@ -30,6 +30,9 @@ type conn struct {
 	user       string // that the client named; after the login the user of the identity
 	identity   access.Identity
 
+	attempt       access.Attempt       // to log in
+	passwordCheck access.PasswordCheck // that has begun
+
 	leavePending   func()      // ends the count among the connections that have not logged in; nil: not counted
 	refusal        error       // why the connection is refused; nil: it is served
 	readingStopped atomic.Bool // see stopReading

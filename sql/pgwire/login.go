@@ -82,6 +82,9 @@ func (c *conn) exchangeSCRAM(user, first string) error {
 	if err != nil {
 		return err
 	}
+	if err := c.beginPasswordCheck(user); err != nil {
+		return err
+	}
 	reply, err := conversation.Step(string(answer))
 	switch {
 	case err != nil && reply == "":
@@ -89,6 +92,7 @@ func (c *conn) exchangeSCRAM(user, first string) error {
 	case err != nil || !conversation.Valid() || identity.User == "":
 		return errWrongPassword
 	}
+	c.passwordCheck.Succeeded()
 	c.identity = identity
 	c.out.send(&pgproto3.AuthenticationSASLFinal{Data: []byte(reply)})
 	return nil

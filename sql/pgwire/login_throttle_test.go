@@ -3,13 +3,17 @@ package pgwire
 import (
 	"context"
 	"fmt"
+	"net"
+	"reflect"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgproto3"
 	"github.com/rotajobs/rota/access"
+	"github.com/xdg-go/scram"
 )
 
 // logInAs logs in from an address with a password.
@@ -139,5 +143,69 @@ func TestUnknownUserTakesSameSteps(t *testing.T) {
 	}
 	if s.stop() != nil || strings.Count(fmt.Sprint(lookups), "bob") != strings.Count(fmt.Sprint(lookups), "nob") {
 		t.Error(lookups)
+	}
+}
+
+// heldLogin is a connection that has the challenge of the server, and sends its proof later.
+type heldLogin struct {
+	frontend     *pgproto3.Frontend
+	conversation *scram.ClientConversation
+	challenge    string
+}
+
+func (s *testServer) holdLogin(user, password string) *heldLogin {
+	s.t.Helper()
+	raw, err := net.Dial("tcp", s.addr)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.t.Cleanup(func() { _ = raw.Close() })
+	client, err := scram.SHA256.NewClient("", password, "")
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	h := &heldLogin{frontend: pgproto3.NewFrontend(raw, raw), conversation: client.NewConversation()}
+	h.frontend.Send(&pgproto3.StartupMessage{ProtocolVersion: pgproto3.ProtocolVersion30, Parameters: map[string]string{"user": user}})
+	h.receive(s.t, &pgproto3.AuthenticationSASL{})
+	first, err := h.conversation.Step("")
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	h.frontend.Send(&pgproto3.SASLInitialResponse{AuthMechanism: mechanismPlain, Data: []byte(first)})
+	h.challenge = string(h.receive(s.t, &pgproto3.AuthenticationSASLContinue{}).(*pgproto3.AuthenticationSASLContinue).Data)
+	return h
+}
+
+// receive sends what is buffered, and reads a message of a type.
+func (h *heldLogin) receive(t testing.TB, want pgproto3.BackendMessage) pgproto3.BackendMessage {
+	t.Helper()
+	if err := h.frontend.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	got, err := h.frontend.Receive()
+	if err != nil || reflect.TypeOf(got) != reflect.TypeOf(want) {
+		t.Fatalf("received %#v, %v; want a %T", got, err, want)
+	}
+	return got
+}
+
+// A client that prepares many connections, and then sends a password on each, has no more guesses than on one connection.
+func TestHeldConnectionsHaveTheGuessesOfOne(t *testing.T) {
+	s := newTestServer(t, everyUser)
+	held := make([]*heldLogin, 25)
+	for i := range held {
+		held[i] = s.holdLogin("bob", "a wrong password")
+	}
+	codes := map[string]int{}
+	for _, h := range held {
+		proof, err := h.conversation.Step(h.challenge)
+		if err != nil {
+			t.Fatal(err)
+		}
+		h.frontend.Send(&pgproto3.SASLResponse{Data: []byte(proof)})
+		codes[h.receive(t, &pgproto3.ErrorResponse{}).(*pgproto3.ErrorResponse).Code]++
+	}
+	if checked := codes[stateWrongPassword]; checked != 10 || codes[stateRateExceeded] != len(held)-checked {
+		t.Errorf("the server answered with %v, want 10 checked passwords", codes)
 	}
 }

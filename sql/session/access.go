@@ -70,7 +70,7 @@ func verifierOf(password string) (string, error) {
 		return "", nil
 	case strings.HasPrefix(password, "SCRAM-SHA-256$"):
 		if _, err := access.ParseVerifier(password); err != nil {
-			return "", newError(StateBadValue, "write the password itself, or SCRAM-SHA-256$iterations:salt$stored:server", "the password is not a valid SCRAM verifier").at("PASSWORD")
+			return "", newError(StateBadValue, "write the password itself, or SCRAM-SHA-256$4096:salt$stored:server", "the password is not a valid SCRAM verifier").at("PASSWORD")
 		}
 		return password, nil
 	case isMD5(password):
