@@ -10,7 +10,7 @@ import "github.com/rotajobs/rota"
 //  2. It answers without a change if an earlier sending created the jobs, or if
 //     the schedule has changed since the times were planned. It refuses times
 //     that are not due (mayFire), and disables a schedule whose template cannot
-//     be run (unusable).
+//     be run (unusable), or that may not run it (cannotExecute).
 //  3. It creates one job for each time and scope that has none
 //     (createFireJobs). The overlap policy skips a job or lets it wait for
 //     earlier executions (overlap.go), and it waits for the dependencies that
@@ -39,7 +39,11 @@ func decideFire(u *UnitOfWork, c *rota.Fire) (rota.Reply, *rota.Error) {
 		return nil, refusal
 	}
 	t := Templates.get(u, s.Spec.Template)
-	if reason := unusable(t, s); reason != "" {
+	reason := unusable(t, s)
+	if reason == "" {
+		reason = cannotExecute(u, s.Owner, t)
+	}
+	if reason != "" {
 		disable(u, c, s, reason)
 		releaseDependents(u, s.Name, everyScope)
 		return &rota.Fired{Disabled: reason}, nil

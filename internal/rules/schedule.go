@@ -70,6 +70,9 @@ func nextSchedule(u *UnitOfWork, c *rota.PutSchedule, s *rota.Schedule) (*rota.S
 	if c.Recreate {
 		s = nil
 	}
+	if refusal := mayDeclare(u, c, s); refusal != nil {
+		return nil, refusal
+	}
 	newTimes := s == nil || !s.Spec.SameTimes(c.Spec)
 	if refusal := mayUseTimes(u, c, newTimes); refusal != nil {
 		return nil, refusal
@@ -117,6 +120,22 @@ func nextSchedule(u *UnitOfWork, c *rota.PutSchedule, s *rota.Schedule) (*rota.S
 	}
 	next.Spec, next.Version, next.UpdatedAt = c.Spec.Canonical(), c.ID, u.Now
 	return next, nil
+}
+
+// mayDeclare refuses a template that the owner of the schedule may not execute.
+// A declaration that only pauses or disables the schedule is allowed. s is nil if
+// the schedule is a new one.
+func mayDeclare(u *UnitOfWork, c *rota.PutSchedule, s *rota.Schedule) *rota.Error {
+	t, owner := Templates.get(u, c.Spec.Template), ""
+	switch {
+	case s == nil:
+		owner = ownerFor(u, c.Actor)
+	case c.State != "" && c.State != rota.ScheduleEnabled && s.Spec.Equal(c.Spec):
+		return nil
+	default:
+		owner = s.Owner
+	}
+	return mayExecute(u, "template", c.Name, owner, t)
 }
 
 // mayMergeParams refuses params that are too long together with the template's.
@@ -203,7 +222,11 @@ func decideSwitchSchedule(u *UnitOfWork, c *rota.SwitchSchedule) (rota.Reply, *r
 	next.State, next.Reason, next.Version, next.UpdatedAt = c.State, "", c.ID, u.Now
 	switch c.State {
 	case rota.ScheduleEnabled:
-		if refusal := usable(Templates.get(u, s.Spec.Template), "template", s.Spec.Template); refusal != nil {
+		t := Templates.get(u, s.Spec.Template)
+		if refusal := usable(t, "template", s.Spec.Template); refusal != nil {
+			return nil, refusal
+		}
+		if refusal := mayExecute(u, "template", s.Name, s.Owner, t); refusal != nil {
 			return nil, refusal
 		}
 		if s.NextFire.IsZero() {

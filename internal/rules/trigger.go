@@ -58,6 +58,9 @@ func firable(u *UnitOfWork, name string) (*rota.Schedule, *rota.Template, *rota.
 			Code: rota.Conflict, Field: "schedule", Reason: "schedule " + name + " cannot run: " + reason, Hint: "fix or unarchive the template, or give the schedule another one",
 		}
 	}
+	if refusal := mayExecute(u, "schedule", name, s.Owner, t); refusal != nil {
+		return s, nil, refusal
+	}
 	return s, t, nil
 }
 

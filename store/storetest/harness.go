@@ -123,6 +123,7 @@ func Stories(t *testing.T, h Harness) {
 		{"switches", testSwitches},
 		{"recreate", testRecreate},
 		{"owners", testOwners},
+		{"execute", testOwnersExecute},
 		{"expect", testExpect},
 		{"drop", testDrop},
 		{"drop history", testDropHistory},

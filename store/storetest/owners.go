@@ -165,6 +165,7 @@ func ownerDroppedOther(y *story) {
 	y.user("bob")
 	y.templateAs("alice", "report")
 	begin := y.now
+	do[*rota.Granted](y, y.grant("report", rota.ExecuteJob, "bob"))
 	y.scheduleAs("bob", "report", rota.ScheduleSpec{Template: "report"})
 	y.advance(time.Minute)
 	want(y, "archived", y.drop("report").Archived, false)
@@ -178,6 +179,7 @@ func ownerCompletedOther(y *story) {
 	y.user("alice")
 	y.user("bob")
 	y.templateAs("alice", "once")
+	do[*rota.Granted](y, y.grant("once", rota.ExecuteJob, "bob"))
 	y.scheduleAs("bob", "once", rota.ScheduleSpec{Template: "once", At: y.now.Add(time.Minute), OnCompletion: rota.CompletionDrop})
 	y.fireNext("once")
 	y.complete(y.claimOne())

@@ -46,6 +46,7 @@ func ownerOfTemplate(y *story) {
 	y.user("alice")
 	y.user("bob")
 	y.templateAs("alice", "letter")
+	do[*rota.Granted](y, y.grant("letter", rota.ExecuteJob, "bob"))
 	y.scheduleAs("bob", "weekly", rota.ScheduleSpec{Template: "letter"})
 	jobs := map[string]*rota.Job{
 		"fired":     y.fireNext("weekly"),

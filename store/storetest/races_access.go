@@ -1,6 +1,10 @@
 package storetest
 
-import "github.com/rotajobs/rota"
+import (
+	"time"
+
+	"github.com/rotajobs/rota"
+)
 
 func accessRaces() []race {
 	return []race{
@@ -11,6 +15,10 @@ func accessRaces() []race {
 		{"a token against the drop of its user: it is refused or older than the drop", tokenAgainstDrop, func(*story, rota.Result, rota.Result) {}},
 		{"a new definition against the drop of its owner: the owner stays or is admin", defineAgainstDrop, ownersExist},
 		{"a new owner against the drop of the user: one is refused", setOwnerAgainstDrop, oneRefused},
+		{"a revocation against a fire of a template of another owner", revokeAgainstFire, eveCannotExecute},
+		{"a revocation against a trigger of a template of another owner", revokeAgainstTrigger, eveCannotExecute},
+		{"the end of a membership between roles against a trigger", unnestAgainstTrigger, eveCannotExecute},
+		{"a revocation against a new schedule of a template of another owner", revokeAgainstPut, eveCannotExecute},
 		{"two tokens of one id: one is refused", tokenAgainstToken, oneRefused},
 		{"a revocation of a token against its use: the token is revoked", revokeAgainstTouch, tokenIsRevoked},
 	}
@@ -91,4 +99,37 @@ func setOwnerAgainstDrop(y *story) (a, b rota.Command) {
 	y.user("alice")
 	y.define("nightly", rota.ScheduleSpec{})
 	return y.setOwnerCommand("nightly", "alice"), y.dropPrincipalCommand(rota.KindUser, "alice")
+}
+
+func revokeAgainstFire(y *story) (a, b rota.Command) {
+	y.lend(rota.ScheduleSpec{})
+	y.advanceTo(y.schedule("own").NextFire)
+	return y.revoke(y.grant("pay", rota.ExecuteJob, "eve")), y.fireCommand("own")
+}
+
+func revokeAgainstTrigger(y *story) (a, b rota.Command) {
+	y.lend(rota.ScheduleSpec{})
+	return y.revoke(y.grant("pay", rota.ExecuteJob, "eve")), y.triggerOwn()
+}
+
+// unnestAgainstTrigger ends the membership that gives eve her right through three roles.
+func unnestAgainstTrigger(y *story) (a, b rota.Command) {
+	y.lend(rota.ScheduleSpec{})
+	y.revokePay()
+	y.roles("a", "b", "c")
+	do[*rota.Granted](y, y.grantRole("a", "eve"))
+	do[*rota.Granted](y, y.grantRole("b", "a"))
+	do[*rota.Granted](y, y.grantRole("c", "b"))
+	do[*rota.Granted](y, y.grant("pay", rota.ExecuteJob, "c"))
+	return y.revoke(y.grantRole("c", "b")), y.triggerOwn()
+}
+
+func revokeAgainstPut(y *story) (a, b rota.Command) {
+	y.lend(rota.ScheduleSpec{})
+	return y.revoke(y.grant("pay", rota.ExecuteJob, "eve")), y.declareCommand("own", rota.ScheduleSpec{Template: "pay", Every: time.Minute})
+}
+
+func eveCannotExecute(y *story, _, _ rota.Result) {
+	y.Helper()
+	y.wantDenied("schedule", y.triggerOwn())
 }

@@ -28,7 +28,11 @@ func (s *step) fire(c *rota.Fire) (rota.Reply, *rota.Error) {
 	if scopes := len(d.Spec.EachScope()); len(c.Times)*scopes > max(rota.FireJobsMax, scopes) {
 		return nil, s.refuse(rota.Invalid, "times", "would create too many jobs")
 	}
-	if reason := s.unusable(d); reason != "" {
+	reason := s.unusable(d)
+	if reason == "" && s.lacksExecute(d.Owner, d.Spec.Template) {
+		reason = "its owner " + d.Owner + " has no EXECUTE JOB on template " + d.Spec.Template
+	}
+	if reason != "" {
 		s.disable(d, reason)
 		s.recheckDependents(d.Name)
 		return &rota.Fired{Disabled: reason}, nil

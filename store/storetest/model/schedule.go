@@ -71,6 +71,9 @@ func (s *step) enable(d *rota.Schedule, c *rota.SwitchSchedule) *rota.Error {
 	if err := s.usable(d.Spec.Template); err != nil {
 		return err
 	}
+	if err := s.checkExecute("template", d.Owner, d.Spec.Template); err != nil {
+		return err
+	}
 	if !d.NextFire.IsZero() {
 		d.ResumedAt = s.now
 		return nil

@@ -100,6 +100,14 @@ func (s *step) checkSchedule(c *rota.PutSchedule, d *rota.Schedule) *rota.Error 
 	if n := len(rota.MergeParams(s.template(spec.Template).Spec.Params, spec.Params)); n > rota.ParamsMax {
 		return s.refuse(rota.Invalid, "params", "have %d bytes with those of the template", n)
 	}
+	owner := s.ownerFor(c.Actor)
+	if d != nil {
+		owner = d.Owner
+	}
+	stops := d != nil && d.Spec.Equal(spec) && (c.State == rota.SchedulePaused || c.State == rota.ScheduleDisabled)
+	if err := s.checkExecute("template", owner, spec.Template); err != nil && !stops {
+		return err
+	}
 	switch {
 	case newTimes && s.atPassed(c):
 		return s.refuse(rota.Invalid, "at", "has passed")

@@ -77,5 +77,5 @@ func (s *step) runnable(name string) (*rota.Schedule, *rota.Error) {
 	if reason := s.unusable(d); reason != "" {
 		return d, s.refuse(rota.Conflict, "schedule", "%s", reason)
 	}
-	return d, nil
+	return d, s.checkExecute("schedule", d.Owner, d.Spec.Template)
 }
