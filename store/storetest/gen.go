@@ -49,7 +49,11 @@ func (g *gen) batch(rt *rapid.T) rota.Batch {
 			return rota.Batch{Now: g.now, Commands: which}
 		}
 	}
-	b := rota.Batch{Now: g.now}
+	var lent []rota.Command
+	if g.rarely(8, "lent") {
+		lent = g.lent()
+	}
+	b := rota.Batch{Now: g.now, Commands: lent}
 	for range rapid.IntRange(1, 6).Draw(g.t, "commands") {
 		b.Commands = append(b.Commands, g.command())
 	}

@@ -101,8 +101,9 @@ func (g *gen) currentSchedule(name string) *rota.Schedule {
 }
 
 // fire fires what is due in the model, or generates an arbitrary fire.
-func (g *gen) fire() rota.Command {
-	name := g.scheduleName()
+func (g *gen) fire() rota.Command { return g.fireOf(g.scheduleName()) }
+
+func (g *gen) fireOf(name string) rota.Command {
 	s := g.currentSchedule(name)
 	if s != nil && !g.rarely(5, "made-up fire") {
 		alive := time.Time{}

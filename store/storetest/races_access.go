@@ -131,5 +131,5 @@ func revokeAgainstPut(y *story) (a, b rota.Command) {
 
 func eveCannotExecute(y *story, _, _ rota.Result) {
 	y.Helper()
-	y.wantDenied("schedule", y.triggerOwn())
+	y.wantField(rota.Denied, "schedule", y.triggerOwn())
 }
