@@ -77,6 +77,9 @@ func (g *Guard) apply(ctx context.Context, b rota.Batch) ([]rota.Result, error) 
 	results, err := g.store.Apply(ctx, b)
 	for i := range results {
 		hideCredentials(results[i].Reply)
+		if refusal := results[i].Err; refusal != nil && refusal.Code == rota.Denied { // by the rules
+			g.directory.recorder.denied(g.id.User, refusal)
+		}
 	}
 	if slices.ContainsFunc(b.Commands, changesAccess) {
 		g.directory.Invalidate()

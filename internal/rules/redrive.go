@@ -68,7 +68,7 @@ func wantRedrive(u *UnitOfWork, c *rota.Redrive, tail *rota.Job) {
 	if tail.ConcurrencyKey != "" {
 		Throttle.want(u, one)
 	}
-	if c.Again && tail.Template != "" {
+	if tail.Template != "" && (c.Again || tail.Schedule != "") {
 		Templates.want(u, tail.Template)
 	}
 	if tail.Schedule != "" {
@@ -119,8 +119,8 @@ func mayRedrive(u *UnitOfWork, c *rota.Redrive, tail *rota.Job) *rota.Error {
 	return nil
 }
 
-// mayRepeat refuses changed params that do not fit the job, and a template that
-// accepts no new jobs.
+// mayRepeat refuses changed params that do not fit the job, a template that
+// accepts no new jobs, and one that the schedule of the job may not run any more.
 func mayRepeat(u *UnitOfWork, c *rota.Redrive, tail *rota.Job) *rota.Error {
 	if c.Params != nil {
 		if rota.InternalType(tail.Type) {
@@ -130,13 +130,30 @@ func mayRepeat(u *UnitOfWork, c *rota.Redrive, tail *rota.Job) *rota.Error {
 			return refusal
 		}
 	}
-	if !c.Again || tail.Template == "" {
+	if tail.Template == "" || !c.Again && tail.Schedule == "" {
 		return nil
 	}
-	if t := Templates.get(u, tail.Template); t != nil {
-		return usable(t, "template", t.Name)
+	t := Templates.get(u, tail.Template)
+	if t == nil {
+		return nil
+	}
+	if c.Again {
+		if refusal := usable(t, "template", t.Name); refusal != nil {
+			return refusal
+		}
+	}
+	if s := scheduleOf(u, tail); s != nil {
+		return mayExecute(u, "job_id", s.Name, s.Owner, t)
 	}
 	return nil
+}
+
+// scheduleOf returns the schedule of a job, nil if it has none.
+func scheduleOf(u *UnitOfWork, j *rota.Job) *rota.Schedule {
+	if j.Schedule == "" {
+		return nil
+	}
+	return Schedules.get(u, j.Schedule)
 }
 
 // hasCompleted reports whether a job has ended and completed.

@@ -15,6 +15,7 @@ func testOwnersExecute(t *testing.T, h Harness) {
 	runStories(t, h, []namedStory{
 		{"a schedule whose owner lost EXECUTE JOB on its template is disabled at its next fire", executeFire},
 		{"a schedule whose owner lost EXECUTE JOB cannot be triggered or backfilled by anybody", executeTrigger},
+		{"an execution of a schedule whose owner lost EXECUTE JOB is not run again", executeRedrive},
 		{"a schedule whose owner lost EXECUTE JOB can be paused, disabled, given another template and deleted, not changed or enabled", executeChange},
 		{"a schedule runs again after its owner got EXECUTE JOB back", executeGrantedAgain},
 		{"a schedule of a user needs EXECUTE JOB on the template of another one", executeDeclare},
@@ -108,6 +109,17 @@ func executeTrigger(y *story) {
 	y.wantField(rota.Conflict, "version", stale)
 	y.archive("pay")
 	y.wantField(rota.Conflict, "schedule", y.triggerOwn())
+}
+
+func executeRedrive(y *story) {
+	y.lend(rota.ScheduleSpec{})
+	id := do[*rota.Triggered](y, y.triggerOwn()).Jobs[0].ID
+	do[*rota.CancelledJob](y, &rota.Cancel{Meta: y.ids.meta(), JobID: id})
+	y.revokePay()
+	again := func() rota.Command { return &rota.Redrive{Meta: y.ids.meta(), JobID: id, Again: true} }
+	y.wantDenied("job_id", again())
+	do[*rota.Granted](y, y.grant("pay", rota.ExecuteJob, "eve"))
+	want(y, "owner of the job", do[*rota.Redriven](y, again()).Job.Owner, "bob")
 }
 
 func executeChange(y *story) {

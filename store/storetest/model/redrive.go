@@ -52,6 +52,11 @@ func (s *step) mayRedrive(c *rota.Redrive, tail *rota.Job) *rota.Error {
 	case c.Again && template != nil && template.State == rota.TemplateArchived:
 		return s.refuse(rota.Conflict, "template", "template %s is archived", template.Name)
 	}
+	if d := s.schedule(tail.Schedule); d != nil {
+		if err := s.checkExecute("job_id", d.Owner, tail.Template); err != nil {
+			return err
+		}
+	}
 	if completed(tail) {
 		return nil
 	}
