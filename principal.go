@@ -64,6 +64,9 @@ type Grant struct {
 // changes one of them.
 type AccessState struct {
 	Version ID
+	// Newest is the newest time of a principal, token, membership or grant that ever existed. What is created later never has an
+	// earlier time, even if the clock was set back: references to an earlier object of its name would have an effect on it.
+	Newest time.Time
 }
 
 // ReservedPrincipal reports whether a name is reserved: those of Rota itself, of tokens on the SQL port, and words

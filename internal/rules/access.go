@@ -1,6 +1,10 @@
 package rules
 
-import "github.com/rotajobs/rota"
+import (
+	"time"
+
+	"github.com/rotajobs/rota"
+)
 
 // principalEntry names the audit entry about a principal, whatever its kind is.
 func principalEntry(name string) string { return "principal " + name }
@@ -16,13 +20,27 @@ func kindWord(kind rota.PrincipalKind) string {
 	return "user"
 }
 
-// setAccess records that a command changes principals or tokens.
-func (u *UnitOfWork) setAccess(c rota.Command) {
-	AccessState.set(u, one, &rota.AccessState{Version: c.Head().ID})
+// accessTime is the time of what a command creates that has or names a principal or a definition: now, but later than each
+// earlier one if the clock was set back. A reference that is older than its object has no effect.
+func (u *UnitOfWork) accessTime() time.Time {
+	if s := AccessState.get(u, one); s != nil && s.Newest.After(u.Now) {
+		return s.Newest.Add(time.Microsecond)
+	}
+	return u.Now
+}
+
+// setAccess records that a command changes principals or tokens, and the time that it gives to them, zero if to none.
+func (u *UnitOfWork) setAccess(c rota.Command, at time.Time) {
+	next := &rota.AccessState{Version: c.Head().ID, Newest: at}
+	if s := AccessState.get(u, one); s != nil && s.Newest.After(at) {
+		next.Newest = s.Newest
+	}
+	AccessState.set(u, one, next)
 }
 
 func decidePutPrincipal(u *UnitOfWork, c *rota.PutPrincipal) (rota.Reply, *rota.Error) {
 	u.wantAuditedSubject(c, principalEntry(c.Name))
+	AccessState.want(u, one)
 	if newCertificate(c) != "" {
 		CertificateUsers.want(u, CertificateQuery{newCertificate(c)})
 	}
@@ -33,7 +51,8 @@ func decidePutPrincipal(u *UnitOfWork, c *rota.PutPrincipal) (rota.Reply, *rota.
 	if refusal := mayPutPrincipal(u, c, p); refusal != nil {
 		return nil, refusal
 	}
-	next, act := &rota.Principal{Name: c.Name, Kind: c.Kind, CreatedBy: c.Actor, CreatedAt: u.Now}, rota.AuditUserCreated
+	at := u.accessTime()
+	next, act := &rota.Principal{Name: c.Name, Kind: c.Kind, CreatedBy: c.Actor, CreatedAt: at}, rota.AuditUserCreated
 	if c.Kind == rota.KindRole {
 		act = rota.AuditRoleCreated
 	}
@@ -41,7 +60,7 @@ func decidePutPrincipal(u *UnitOfWork, c *rota.PutPrincipal) (rota.Reply, *rota.
 		*next, act = *p, rota.AuditUserModified
 	}
 	if c.Verifier != nil && *c.Verifier != next.Spec.Verifier {
-		next.Spec.Verifier, next.Spec.PasswordAt = *c.Verifier, u.Now
+		next.Spec.Verifier, next.Spec.PasswordAt = *c.Verifier, at
 	}
 	if c.Certificate != nil {
 		next.Spec.Certificate = *c.Certificate
@@ -51,7 +70,7 @@ func decidePutPrincipal(u *UnitOfWork, c *rota.PutPrincipal) (rota.Reply, *rota.
 	}
 	next.Version, next.UpdatedAt = c.ID, u.Now
 	Principals.set(u, c.Name, next)
-	u.setAccess(c)
+	u.setAccess(c, at)
 	u.auditName(c, principalEntry(c.Name), act, principalSubject(next), "", credentialChanges(p, next))
 	return &rota.PrincipalPut{Principal: next, Changed: true}, nil
 }
@@ -108,9 +127,10 @@ func (u *UnitOfWork) certificateUser(certificate, but string) string {
 }
 
 // decideDropPrincipal deletes a principal. Memberships, grants and tokens that refer to it are older than
-// a principal that is created later under its name, so that they have no effect on it.
+// a principal that is created later under its name, so that they have no effect on it: see accessTime.
 func decideDropPrincipal(u *UnitOfWork, c *rota.DropPrincipal) (rota.Reply, *rota.Error) {
 	u.wantAuditedSubject(c, principalEntry(c.Name))
+	AccessState.want(u, one)
 	OwnedDefinitions.want(u, OwnedDefinitionsQuery{Owner: c.Name, Limit: 1})
 	p := Principals.get(u, c.Name)
 	switch {
@@ -127,7 +147,7 @@ func decideDropPrincipal(u *UnitOfWork, c *rota.DropPrincipal) (rota.Reply, *rot
 		act = rota.AuditRoleDropped
 	}
 	Principals.set(u, c.Name, nil)
-	u.setAccess(c)
+	u.setAccess(c, time.Time{})
 	u.auditName(c, principalEntry(c.Name), act, principalSubject(p), "", credentialChanges(p, nil))
 	return &rota.PrincipalDropped{}, nil
 }

@@ -12,6 +12,7 @@ import (
 // decideGrantPrivileges grants or revokes privileges or a role. Every principal that changes has an audit entry of its own.
 func decideGrantPrivileges(u *UnitOfWork, c *rota.GrantPrivileges) (rota.Reply, *rota.Error) {
 	wantGrant(u, c)
+	AccessState.want(u, one)
 	reply := &rota.Granted{}
 	for _, name := range c.To {
 		if p := Principals.get(u, name); p != nil {
@@ -25,8 +26,9 @@ func decideGrantPrivileges(u *UnitOfWork, c *rota.GrantPrivileges) (rota.Reply, 
 	if refusal := mayGrant(u, c); refusal != nil {
 		return nil, refusal
 	}
+	at := grantTime(u, c)
 	for i, p := range reply.Principals {
-		next, refusal := granted(u, c, p)
+		next, refusal := granted(u, c, p, at)
 		if refusal != nil {
 			return nil, refusal
 		}
@@ -35,7 +37,7 @@ func decideGrantPrivileges(u *UnitOfWork, c *rota.GrantPrivileges) (rota.Reply, 
 		}
 		reply.Principals[i], reply.Changed = next, true
 		Principals.set(u, p.Name, next)
-		u.setAccess(c)
+		u.setAccess(c, at)
 		auditGrant(u, c, next)
 	}
 	return reply, nil
@@ -103,7 +105,7 @@ func definedAt(u *UnitOfWork, name string) (at time.Time) {
 }
 
 // granted returns a principal as a grant or a revocation leaves it, nil if it does not change.
-func granted(u *UnitOfWork, c *rota.GrantPrivileges, p *rota.Principal) (*rota.Principal, *rota.Error) {
+func granted(u *UnitOfWork, c *rota.GrantPrivileges, p *rota.Principal, at time.Time) (*rota.Principal, *rota.Error) {
 	next := *p
 	next.Version, next.UpdatedAt = c.ID, u.Now
 	changed := false
@@ -112,14 +114,14 @@ func granted(u *UnitOfWork, c *rota.GrantPrivileges, p *rota.Principal) (*rota.P
 		next.Spec.Roles = slices.DeleteFunc(slices.Clone(p.Spec.Roles), func(m rota.RoleMembership) bool { return m.Role == c.Role })
 		changed = len(next.Spec.Roles) != len(p.Spec.Roles)
 	case c.Role != "":
-		changed = addMembership(u, c, &next)
+		changed = addMembership(u, c, &next, at)
 	case c.Revoke:
 		next.Spec.Grants = slices.DeleteFunc(slices.Clone(p.Spec.Grants), func(g rota.Grant) bool {
 			return g.Job == c.Job && slices.Contains(c.Privileges, g.Privilege)
 		})
 		changed = len(next.Spec.Grants) != len(p.Spec.Grants)
 	default:
-		changed = addGrants(u, c, &next)
+		changed = addGrants(u, c, &next, at)
 	}
 	if !changed {
 		return nil, nil
@@ -134,7 +136,7 @@ func granted(u *UnitOfWork, c *rota.GrantPrivileges, p *rota.Principal) (*rota.P
 }
 
 // addMembership makes a principal a member of a role, or renews a membership that has no effect.
-func addMembership(u *UnitOfWork, c *rota.GrantPrivileges, p *rota.Principal) (changed bool) {
+func addMembership(u *UnitOfWork, c *rota.GrantPrivileges, p *rota.Principal, since time.Time) (changed bool) {
 	at := membershipIn(p, c.Role)
 	if at >= 0 && p.Spec.Roles[at].HasEffect(Principals.get(u, c.Role)) {
 		return false
@@ -143,7 +145,7 @@ func addMembership(u *UnitOfWork, c *rota.GrantPrivileges, p *rota.Principal) (c
 	if at >= 0 {
 		p.Spec.Roles = slices.Delete(p.Spec.Roles, at, at+1)
 	}
-	p.Spec.Roles = append(p.Spec.Roles, rota.RoleMembership{Role: c.Role, Since: u.Now, By: c.Actor})
+	p.Spec.Roles = append(p.Spec.Roles, rota.RoleMembership{Role: c.Role, Since: since, By: c.Actor})
 	slices.SortFunc(p.Spec.Roles, func(a, b rota.RoleMembership) int { return strings.Compare(a.Role, b.Role) })
 	return true
 }
@@ -153,14 +155,10 @@ func membershipIn(p *rota.Principal, role string) int {
 }
 
 // addGrants adds grants to a principal, and renews those that have no effect on the definition of that name.
-func addGrants(u *UnitOfWork, c *rota.GrantPrivileges, p *rota.Principal) (changed bool) {
+func addGrants(u *UnitOfWork, c *rota.GrantPrivileges, p *rota.Principal, since time.Time) (changed bool) {
 	var defined time.Time
 	if c.Job != "" {
 		defined = definedAt(u, c.Job)
-	}
-	since := u.Now
-	if defined.After(since) { // the clock was set back
-		since = defined
 	}
 	p.Spec.Grants = slices.Clone(p.Spec.Grants)
 	for _, privilege := range c.Privileges {
@@ -177,6 +175,22 @@ func addGrants(u *UnitOfWork, c *rota.GrantPrivileges, p *rota.Principal) (chang
 		changed = true
 	}
 	return changed
+}
+
+// grantTime is the time of the grants and memberships of a command, zero if it revokes. It is not before that of the definition,
+// which may be later than now if the clock was set back.
+func grantTime(u *UnitOfWork, c *rota.GrantPrivileges) time.Time {
+	if c.Revoke {
+		return time.Time{}
+	}
+	at := u.accessTime()
+	if c.Job == "" {
+		return at
+	}
+	if defined := definedAt(u, c.Job); defined.After(at) {
+		return defined
+	}
+	return at
 }
 
 // mayHold refuses more grants or memberships than one row may have.

@@ -1,9 +1,14 @@
 package rules
 
-import "github.com/rotajobs/rota"
+import (
+	"time"
+
+	"github.com/rotajobs/rota"
+)
 
 func decidePutToken(u *UnitOfWork, c *rota.PutToken) (rota.Reply, *rota.Error) {
 	u.wantAuditedSubject(c, tokenSubject(c.TokenID))
+	AccessState.want(u, one)
 	if c.User != rota.AdminUser {
 		Principals.want(u, c.User)
 	}
@@ -16,10 +21,10 @@ func decidePutToken(u *UnitOfWork, c *rota.PutToken) (rota.Reply, *rota.Error) {
 	}
 	next := &rota.AccessToken{
 		ID: c.TokenID, User: c.User, Scope: c.Scope, Type: c.Type, Job: c.Job, Hash: c.Hash, Verifier: c.Verifier,
-		CreatedBy: c.Actor, CreatedAt: u.Now, ExpiresAt: micros(c.ExpiresAt),
+		CreatedBy: c.Actor, CreatedAt: u.accessTime(), ExpiresAt: micros(c.ExpiresAt),
 	}
 	AccessTokens.set(u, c.TokenID, next)
-	u.setAccess(c)
+	u.setAccess(c, next.CreatedAt)
 	u.auditSubject(c, rota.AuditTokenCreated, tokenSubject(c.TokenID), tokenDetail(next), tokenChanges(next))
 	return &rota.TokenPut{Token: next, Changed: true}, nil
 }
@@ -59,6 +64,7 @@ func noUser(field, name string) *rota.Error {
 
 func decideRevokeToken(u *UnitOfWork, c *rota.RevokeToken) (rota.Reply, *rota.Error) {
 	u.wantAuditedSubject(c, tokenSubject(c.TokenID))
+	AccessState.want(u, one)
 	t := AccessTokens.get(u, c.TokenID)
 	switch {
 	case t == nil:
@@ -71,7 +77,7 @@ func decideRevokeToken(u *UnitOfWork, c *rota.RevokeToken) (rota.Reply, *rota.Er
 	next := *t
 	next.RevokedAt, next.RevokedBy = u.Now, c.Actor
 	AccessTokens.set(u, c.TokenID, &next)
-	u.setAccess(c)
+	u.setAccess(c, time.Time{})
 	u.auditSubject(c, rota.AuditTokenRevoked, tokenSubject(c.TokenID), tokenDetail(&next), nil)
 	return &rota.TokenRevoked{Token: &next, Changed: true}, nil
 }

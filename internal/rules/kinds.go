@@ -18,11 +18,10 @@ var (
 	Throttle = newRows("limits", func(*rota.Throttle) struct{} { return one }, lockOne[struct{}](LockThrottle))
 	Webhooks = newRows("webhooks", func(*rota.Webhooks) struct{} { return one }, lockOne[struct{}](LockWebhooks))
 	// IntentRecords are written without being read, and read by PendingIntents.
-	IntentRecords = newRows("intent records", func(i *Intent) Intent { return *i }, nil)
-	Principals    = newRows("principals", func(p *rota.Principal) string { return p.Name }, lockOne[string](LockAccess))
-	AccessTokens  = newRows("tokens", func(t *rota.AccessToken) string { return t.ID }, lockOne[string](LockAccess)).underLock()
-	// AccessState is written without being read.
-	AccessState      = newRows("access state", func(*rota.AccessState) struct{} { return one }, lockOne[struct{}](LockAccess))
+	IntentRecords    = newRows("intent records", func(i *Intent) Intent { return *i }, nil)
+	Principals       = newRows("principals", func(p *rota.Principal) string { return p.Name }, lockOne[string](LockAccess))
+	AccessTokens     = newRows("tokens", func(t *rota.AccessToken) string { return t.ID }, lockOne[string](LockAccess)).underLock()
+	AccessState      = newRows("access state", func(*rota.AccessState) struct{} { return one }, lockOne[struct{}](LockAccessState))
 	DroppedSchedules = newRows("dropped schedules", func(d *Dropped) string { return d.Schedule }, lockSchedule).underLock()
 )
 

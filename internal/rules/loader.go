@@ -50,7 +50,6 @@ func LoadMissing[T any](tx T, u *UnitOfWork, loaders []Loader[T]) error {
 func CheckLoaders[T any](loaders []Loader[T]) error {
 	count := make([]int, len(kindNames))
 	count[IntentRecords.kind]++ // PendingIntents reads them
-	count[AccessState.kind]++   // rules never read it
 	for i := range loaders {
 		count[loaders[i].kind]++
 	}

@@ -25,10 +25,11 @@ const (
 	LockGroup    // with the set of its members
 	LockRedriven // an execution, with the set of its redrives
 	LockRequest
-	LockActive   // which reservation is active, present or absent
-	LockKeyQueue // which jobs of a concurrency key are ready and which are held back
-	LockOpen     // the open runs of a type, with its bucket; empty name: those of all types
-	LockAccess   // all principals and tokens: two memberships granted at once may make a cycle
+	LockActive      // which reservation is active, present or absent
+	LockKeyQueue    // which jobs of a concurrency key are ready and which are held back
+	LockOpen        // the open runs of a type, with its bucket; empty name: those of all types
+	LockAccess      // all principals and tokens: two memberships granted at once may make a cycle
+	LockAccessState // their newest time, which those of definitions are not before
 )
 
 // ReadsAlone reports whether a transaction that only reads what a lock of the

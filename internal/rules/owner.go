@@ -10,6 +10,7 @@ import (
 // ownerFor returns the owner of what an actor creates: the actor if it is a user. It reads the user, so that
 // the lock of principals keeps it from being dropped meanwhile.
 func ownerFor(u *UnitOfWork, actor string) string {
+	AccessState.want(u, one) // beginsAt reads it next
 	if actor == "" || rota.ReservedPrincipal(actor) {
 		return rota.AdminUser
 	}
@@ -19,13 +20,13 @@ func ownerFor(u *UnitOfWork, actor string) string {
 	return rota.AdminUser
 }
 
-// beginsAt returns since when a definition is a new one. The time of a definition that takes the row of an
-// earlier one is never before it, even if the clock was set back: older grants must not apply to it.
+// beginsAt returns since when a definition is a new one: later than every grant, even if the clock was set back, because grants on
+// an earlier definition of its name must not apply to it. It is not before the definition whose row it takes.
 func beginsAt(u *UnitOfWork, before time.Time) time.Time {
-	if before.After(u.Now) {
-		return before
+	if at := u.accessTime(); at.After(before) {
+		return at
 	}
-	return u.Now
+	return before
 }
 
 // renewTemplate makes a template a new definition of the actor.

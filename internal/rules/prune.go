@@ -45,6 +45,7 @@ func endedTokensQuery(u *UnitOfWork) EndedTokensQuery {
 func removeEndedTokens(u *UnitOfWork, c *rota.Prune) {
 	ids := EndedTokens.get(u, endedTokensQuery(u))
 	for _, id := range ids {
+		AccessState.want(u, one)
 		u.wantAuditedSubject(c, tokenSubject(id))
 		AccessTokens.want(u, id)
 	}
@@ -54,7 +55,7 @@ func removeEndedTokens(u *UnitOfWork, c *rota.Prune) {
 			continue
 		}
 		AccessTokens.set(u, id, nil)
-		u.setAccess(c)
+		u.setAccess(c, time.Time{})
 		u.auditSubject(c, rota.AuditTokenPruned, tokenSubject(id), tokenDetail(t), nil)
 	}
 }

@@ -19,6 +19,9 @@ func decidePutSchedule(u *UnitOfWork, c *rota.PutSchedule) (rota.Reply, *rota.Er
 	BlockedJobs.want(u, blockedBy(c.Name, everyScope))
 	Dependents.want(u, DependentsQuery{Schedule: c.Name})
 	DroppedSchedules.want(u, c.Name)
+	if c.Mode == rota.PutCreate || c.Recreate {
+		AccessState.want(u, one)
+	}
 	wantGraph(u, c)
 	s := Schedules.get(u, c.Name)
 	if u.auditedSubject(c, ScheduleSubject(c.Name)) {
@@ -84,10 +87,11 @@ func nextSchedule(u *UnitOfWork, c *rota.PutSchedule, s *rota.Schedule) (*rota.S
 	if s != nil {
 		*next = *s
 	} else {
-		next.Owner, next.Since = ownerFor(u, c.Actor), u.Now
+		var before time.Time
 		if was != nil {
-			next.Since = beginsAt(u, was.Since)
+			before = was.Since
 		}
+		next.Owner, next.Since = ownerFor(u, c.Actor), beginsAt(u, before)
 	}
 	next.State = stateAfter(u, c, s, newTimes)
 	if next.State != rota.ScheduleDisabled || c.State != "" {

@@ -21,6 +21,9 @@ func decidePutTemplate(u *UnitOfWork, c *rota.PutTemplate) (rota.Reply, *rota.Er
 	if c.OnlySchedule != "" {
 		TemplateSchedules.want(u, otherUsersQuery(c.Name))
 	}
+	if c.Mode == rota.PutCreate || c.Recreate {
+		AccessState.want(u, one)
+	}
 	t := Templates.get(u, c.Name)
 	if u.auditedSubject(c, TemplateSubject(c.Name)) {
 		return &rota.TemplatePut{Template: t}, nil

@@ -54,6 +54,7 @@ var (
 		columns: []Column[rota.AccessState]{
 			derivedNumber("id", func(*rota.AccessState) int { return 1 }).asKey(),
 			id("version", func(s *rota.AccessState) *rota.ID { return &s.Version }),
+			moment("newest", func(s *rota.AccessState) *time.Time { return &s.Newest }),
 		},
 	})
 )

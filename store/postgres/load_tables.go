@@ -19,9 +19,10 @@ var (
 WHERE type = ANY ($1)`
 	sqlDropped = storekit.Dropped.Select() + `
 WHERE schedule = ANY ($1)`
-	sqlThrottle = storekit.Throttle.Select("xmin")
-	sqlWebhooks = storekit.Webhooks.Select("xmin")
-	sqlActive   = storekit.Reservations.Select("xmin") + `
+	sqlThrottle    = storekit.Throttle.Select("xmin")
+	sqlAccessState = storekit.AccessState.Select("xmin")
+	sqlWebhooks    = storekit.Webhooks.Select("xmin")
+	sqlActive      = storekit.Reservations.Select("xmin") + `
 WHERE status = 'ACTIVE'`
 	sqlRequests = storekit.Requests.Select("rota_requests.xmin") + `
 JOIN unnest($1, $2) AS v (a, k) ON actor = ANY (ARRAY[v.a]) AND key = v.k`
@@ -133,6 +134,11 @@ func (t *tx) loadThrottle(_ []struct{}, u *rules.UnitOfWork) []statement {
 func (t *tx) loadWebhooks(_ struct{}, u *rules.UnitOfWork) statement {
 	t.readSet.addLookup(rules.LockWebhooks, rowKey{})
 	return statement{sql: sqlWebhooks, eachRow: scanTracked(t, rules.LockWebhooks, keyOfSingle, storekit.Webhooks, rules.Webhooks.Into(u))}
+}
+
+func (t *tx) loadAccessState(_ struct{}, u *rules.UnitOfWork) statement {
+	t.readSet.addLookup(rules.LockAccessState, rowKey{})
+	return statement{sql: sqlAccessState, eachRow: scanTracked(t, rules.LockAccessState, keyOfSingle, storekit.AccessState, rules.AccessState.Into(u))}
 }
 
 func (t *tx) loadRequests(keys []rules.RequestKey, u *rules.UnitOfWork) []statement {

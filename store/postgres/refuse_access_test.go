@@ -15,7 +15,7 @@ var accessRows = []string{
 	tokenSQL("'token001'", "'read'", "NULL", hash64),
 	tokenSQL("'token002'", "'worker'", "'mail'", hash64),
 	`UPDATE rota_access_tokens SET revoked_at = 8, revoked_by = 'ada' WHERE id = 'token002'`,
-	`INSERT INTO rota_access_state VALUES (1, gen_random_uuid())`,
+	`INSERT INTO rota_access_state (id, version) VALUES (1, gen_random_uuid())`,
 }
 
 func principalSQL(name, kind, certificate string) string {
@@ -65,7 +65,7 @@ func forbiddenAccess() (all []attempt) {
 	add("a type of a session", "access_tokens_scope", tokenSQL("'token003'", "'session'", "'mail'", hash64))
 	add("a session for one job", "access_tokens_scope", `INSERT INTO rota_access_tokens (id, user_name, scope, job, hash, created_at) VALUES ('token003', 'ada', 'session', 'nightly', `+hash64+`, 7)`)
 	add("a token of nobody", "access_tokens_user", `INSERT INTO rota_access_tokens (id, user_name, scope, hash, created_at) VALUES ('token003', '', 'read', `+hash64+`, 7)`)
-	add("two versions", "access_state_one", `INSERT INTO rota_access_state VALUES (2, gen_random_uuid())`)
+	add("two versions", "access_state_one", `INSERT INTO rota_access_state (id, version) VALUES (2, gen_random_uuid())`)
 	add("a version that is not the one", "access_state_one", `UPDATE rota_access_state SET id = 2`)
 	add("no version", saysNull, `UPDATE rota_access_state SET version = NULL`)
 	return all

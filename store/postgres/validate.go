@@ -39,6 +39,9 @@ FROM rota_throttle t`
 	sqlUnchangedWebhooks = `
 SELECT rota_expect(count(*) FILTER (WHERE t.xmin = $1), $2, count(*))
 FROM rota_webhooks t`
+	sqlUnchangedAccessState = `
+SELECT rota_expect(count(*) FILTER (WHERE t.xmin = $1), $2, count(*))
+FROM rota_access_state t`
 	sqlUnchangedActive = `
 SELECT rota_expect(count(*) FILTER (WHERE t.xmin = $1), $2, count(*))
 FROM rota_reservations t
@@ -69,6 +72,7 @@ func (t *tx) validate(u *rules.UnitOfWork, underLock func(rules.LockClass, rowKe
 		{rules.LockRequest, sqlUnchangedRequests, unchangedPairs},
 		{rules.LockActive, sqlUnchangedActive, unchangedSingle},
 		{rules.LockAccess, sqlUnchangedPrincipals, unchangedNamed},
+		{rules.LockAccessState, sqlUnchangedAccessState, unchangedSingle},
 	} {
 		if len(unlocked[one.class]) > 0 {
 			statements = append(statements, one.check(one.sql, unlocked[one.class]))

@@ -18,7 +18,7 @@ var accessRows = []string{
 	tokenSQL("INSERT", "'token001'", "'read'", "NULL", hash64),
 	tokenSQL("INSERT", "'token002'", "'worker'", "'mail'", hash64),
 	`UPDATE rota_access_tokens SET revoked_at = 8, revoked_by = 'ada' WHERE id = 'token002'`,
-	`INSERT INTO rota_access_state VALUES (1, randomblob(16))`,
+	`INSERT INTO rota_access_state (id, version) VALUES (1, randomblob(16))`,
 }
 
 func principalSQL(verb, name, kind, certificate string) string {
@@ -70,7 +70,7 @@ func forbiddenAccess() (all []attempt) {
 	add("a short hash", saysCheck, tokenSQL("INSERT", "'token003'", "'read'", "NULL", "'0123'"))
 	add("a session for one job", saysCheck, `INSERT INTO rota_access_tokens (id, user_name, scope, job, hash, created_at) VALUES ('token003', 'ada', 'session', 'nightly', `+hash64+`, 7)`)
 	add("a token of nobody", saysCheck, `INSERT INTO rota_access_tokens (id, user_name, scope, hash, created_at) VALUES ('token003', '', 'read', `+hash64+`, 7)`)
-	add("two versions", saysCheck, `INSERT INTO rota_access_state VALUES (2, randomblob(16))`)
+	add("two versions", saysCheck, `INSERT INTO rota_access_state (id, version) VALUES (2, randomblob(16))`)
 	add("a version that is not the one", saysCheck, `UPDATE rota_access_state SET id = 2`)
 	add("no version", saysNull, `UPDATE rota_access_state SET version = NULL`)
 	return all

@@ -76,6 +76,7 @@ var loaders = append(storekit.Loaders[*writer](&searches),
 	loadRow(rules.DroppedSchedules, storekit.Dropped),
 	loadRow(rules.Principals, storekit.Principals),
 	loadRow(rules.AccessTokens, storekit.AccessTokens),
+	loadRow(rules.AccessState, storekit.AccessState),
 )
 
 // loadRow returns a loader of the rows of a table, one at a time.

@@ -23,6 +23,8 @@ func testGrants(t *testing.T, h Harness) {
 		{"a principal has at most 1,000 roles", grantsManyRoles},
 		{"grants are audited for each principal", grantsAudit},
 		{"grants are members of an all and of a dry run", grantsInAll},
+		{"a clock that is set back revives no grant, membership or token", accessClockSetBack},
+		{"a clock that is set back leaves no grant, membership or token without effect", accessClockStaysUsable},
 	})
 }
 

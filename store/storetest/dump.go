@@ -101,6 +101,7 @@ func dumpAccess(ctx context.Context, s rota.Store, b *text) error {
 		return err
 	}
 	b.line("", "access state", state.Version.String())
+	b.line("", "newest access", timeText(state.Newest))
 	err = eachPage("", func(after string) ([]*rota.Principal, error) {
 		return s.Principals(ctx, rota.NameQuery{After: after, Limit: dumpPage})
 	}, func(p *rota.Principal) string { b.principal("", p); return p.Name })

@@ -3,6 +3,7 @@ package model
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/rotajobs/rota"
 )
@@ -44,6 +45,22 @@ func (s *step) auditPrincipal(act string, p *rota.Principal, detail string, chan
 
 func (s *step) auditedPrincipal(name string) bool { return s.auditedSubject("principal " + name) }
 
+// accessTime is now, or after the newest time of the access data if the clock was set back.
+func (s *step) accessTime() time.Time {
+	if s.access.Newest.After(s.now) {
+		return s.access.Newest.Add(time.Microsecond)
+	}
+	return s.now
+}
+
+// changeAccess records a change of the access data, and the time of what it creates.
+func (s *step) changeAccess(version rota.ID, at time.Time) {
+	s.access.Version = version
+	if at.After(s.access.Newest) {
+		s.access.Newest = at
+	}
+}
+
 func (s *step) putPrincipal(c *rota.PutPrincipal) (rota.Reply, *rota.Error) {
 	p := s.principal(c.Name)
 	if s.auditedPrincipal(c.Name) {
@@ -52,7 +69,7 @@ func (s *step) putPrincipal(c *rota.PutPrincipal) (rota.Reply, *rota.Error) {
 	if err := s.checkPrincipal(c, p); err != nil {
 		return nil, err
 	}
-	is := &rota.Principal{Name: c.Name, Kind: c.Kind, CreatedBy: c.Actor, CreatedAt: s.now}
+	is := &rota.Principal{Name: c.Name, Kind: c.Kind, CreatedBy: c.Actor, CreatedAt: s.accessTime()}
 	act := string(c.Kind) + "_CREATED"
 	if p != nil {
 		is, act = copyOf(p), "USER_MODIFIED"
@@ -60,7 +77,7 @@ func (s *step) putPrincipal(c *rota.PutPrincipal) (rota.Reply, *rota.Error) {
 	changes := map[string]change{}
 	setCredential(changes, "password", &is.Spec.Verifier, c.Verifier)
 	if len(changes) > 0 {
-		is.Spec.PasswordAt = s.now
+		is.Spec.PasswordAt = s.accessTime()
 	}
 	setCredential(changes, "certificate", &is.Spec.Certificate, c.Certificate)
 	if p != nil && len(changes) == 0 {
@@ -69,7 +86,7 @@ func (s *step) putPrincipal(c *rota.PutPrincipal) (rota.Reply, *rota.Error) {
 	is.Version, is.UpdatedAt = c.ID, s.now
 	s.removePrincipal(c.Name)
 	s.principals = append(s.principals, is)
-	s.access.Version = c.ID
+	s.changeAccess(c.ID, s.accessTime())
 	s.auditPrincipal(act, is, "", changes)
 	return &rota.PrincipalPut{Principal: is, Changed: true}, nil
 }
@@ -130,7 +147,7 @@ func (s *step) dropPrincipal(c *rota.DropPrincipal) (rota.Reply, *rota.Error) {
 		return nil, s.refuse(rota.Conflict, "name", "user %s owns a job", c.Name)
 	}
 	s.removePrincipal(c.Name)
-	s.access.Version = c.ID
+	s.changeAccess(c.ID, never)
 	s.auditPrincipal(string(p.Kind)+"_DROPPED", p, "", droppedChanges(p))
 	return &rota.PrincipalDropped{}, nil
 }

@@ -31,16 +31,18 @@ func (s *step) grantPrivileges(c *rota.GrantPrivileges) (rota.Reply, *rota.Error
 	if err := s.checkGrant(c, reply.Principals); err != nil {
 		return nil, err
 	}
+	at := s.grantTime(c)
 	for _, p := range reply.Principals {
 		was := p.Spec
-		s.changeGrants(c, p)
+		s.changeGrants(c, p, at)
 		if string(rota.EncodeSpec(was)) == string(rota.EncodeSpec(p.Spec)) {
 			continue
 		}
 		if err := s.checkHeld(c, p); err != nil {
 			return nil, err
 		}
-		p.Version, p.UpdatedAt, s.access.Version, reply.Changed = c.ID, s.now, c.ID, true
+		p.Version, p.UpdatedAt, reply.Changed = c.ID, s.now, true
+		s.changeAccess(c.ID, at)
 		s.auditGrant(c, p)
 	}
 	return reply, nil
@@ -61,7 +63,7 @@ func (s *step) checkGrant(c *rota.GrantPrivileges, to []*rota.Principal) *rota.E
 }
 
 // changeGrants grants or revokes. A grant or membership that has no effect is replaced.
-func (s *step) changeGrants(c *rota.GrantPrivileges, p *rota.Principal) {
+func (s *step) changeGrants(c *rota.GrantPrivileges, p *rota.Principal, at time.Time) {
 	p.Spec = p.Spec.Canonical() // a copy of its lists
 	if c.Role != "" {
 		kept := slices.DeleteFunc(slices.Clone(p.Spec.Roles), func(m rota.RoleMembership) bool { return m.Role == c.Role })
@@ -69,7 +71,7 @@ func (s *step) changeGrants(c *rota.GrantPrivileges, p *rota.Principal) {
 			if slices.ContainsFunc(p.Spec.Roles, func(m rota.RoleMembership) bool { return m.Role == c.Role && s.counts(m) }) {
 				return
 			}
-			kept = append(kept, rota.RoleMembership{Role: c.Role, Since: s.now, By: c.Actor})
+			kept = append(kept, rota.RoleMembership{Role: c.Role, Since: at, By: c.Actor})
 		}
 		slices.SortFunc(kept, func(a, b rota.RoleMembership) int { return cmp.Compare(a.Role, b.Role) })
 		p.Spec.Roles = kept
@@ -82,18 +84,26 @@ func (s *step) changeGrants(c *rota.GrantPrivileges, p *rota.Principal) {
 		}
 		p.Spec.Grants = slices.DeleteFunc(p.Spec.Grants, same)
 		if !c.Revoke {
-			since := s.now
-			for _, begun := range s.definedSince(c.Job) {
-				if begun.After(since) {
-					since = begun
-				}
-			}
-			p.Spec.Grants = append(p.Spec.Grants, rota.Grant{Privilege: privilege, Job: c.Job, Since: since, By: c.Actor})
+			p.Spec.Grants = append(p.Spec.Grants, rota.Grant{Privilege: privilege, Job: c.Job, Since: at, By: c.Actor})
 		}
 	}
 	slices.SortFunc(p.Spec.Grants, func(a, b rota.Grant) int {
 		return cmp.Or(cmp.Compare(a.Job, b.Job), cmp.Compare(a.Privilege, b.Privilege))
 	})
+}
+
+// grantTime is the time of what a command grants: not before that of the definition. A revocation has none.
+func (s *step) grantTime(c *rota.GrantPrivileges) time.Time {
+	if c.Revoke {
+		return never
+	}
+	at := s.accessTime()
+	for _, begun := range s.definedSince(c.Job) {
+		if begun.After(at) {
+			at = begun
+		}
+	}
+	return at
 }
 
 // counts reports whether a membership has an effect: the role is not younger than it.

@@ -30,10 +30,10 @@ func (s *step) putToken(c *rota.PutToken) (rota.Reply, *rota.Error) {
 	}
 	t = &rota.AccessToken{
 		ID: c.TokenID, User: c.User, Scope: c.Scope, Type: c.Type, Job: c.Job, Hash: c.Hash, Verifier: c.Verifier,
-		CreatedBy: c.Actor, CreatedAt: s.now, ExpiresAt: expires,
+		CreatedBy: c.Actor, CreatedAt: s.accessTime(), ExpiresAt: expires,
 	}
 	s.tokens = append(s.tokens, t)
-	s.access.Version = c.ID
+	s.changeAccess(c.ID, t.CreatedAt)
 	changes := map[string]change{"user": {New: t.User}, "scope": {New: t.Scope}}
 	if t.Type != "" {
 		changes["type"] = change{New: t.Type}
@@ -59,7 +59,7 @@ func (s *step) revokeToken(c *rota.RevokeToken) (rota.Reply, *rota.Error) {
 		return &rota.TokenRevoked{Token: t}, nil
 	}
 	t.RevokedAt, t.RevokedBy = s.now, c.Actor
-	s.access.Version = c.ID
+	s.changeAccess(c.ID, never)
 	s.auditSubject("TOKEN_REVOKED", "token "+t.ID, tokenText(t), nil)
 	return &rota.TokenRevoked{Token: t, Changed: true}, nil
 }
@@ -126,7 +126,7 @@ func (s *step) removeEndedTokens() {
 	slices.SortFunc(ended, func(a, b *rota.AccessToken) int { return cmp.Or(endOf(a).Compare(endOf(b)), cmp.Compare(a.ID, b.ID)) })
 	for _, t := range ended[:min(len(ended), rota.PruneMax)] {
 		s.tokens = slices.DeleteFunc(s.tokens, func(one *rota.AccessToken) bool { return one == t })
-		s.access.Version = s.id()
+		s.changeAccess(s.id(), never)
 		s.auditSubject("TOKEN_PRUNED", "token "+t.ID, tokenText(t), nil)
 	}
 }

@@ -28,13 +28,13 @@ func (s *step) owns(user string) bool {
 		slices.ContainsFunc(s.schedules, func(d *rota.Schedule) bool { return d.Owner == user })
 }
 
-// beginsAt returns the time of a definition that replaces one of an earlier time. A clock that was set back must
-// not make it older.
+// beginsAt returns the time of a new definition that replaces one of an earlier time. A clock that was set back must
+// not make it older than that, or than a grant.
 func (s *step) beginsAt(before time.Time) time.Time {
-	if before.After(s.now) {
-		return before
+	if at := s.accessTime(); at.After(before) {
+		return at
 	}
-	return s.now
+	return before
 }
 
 func (s *step) setOwner(c *rota.SetOwner) (rota.Reply, *rota.Error) {

@@ -30,7 +30,7 @@ func (s *step) putSchedule(c *rota.PutSchedule) (rota.Reply, *rota.Error) {
 	if d == nil {
 		s.boundDropped(c.Name)
 	}
-	was, since := none, s.now
+	was, since := none, s.beginsAt(never)
 	if d != nil {
 		since = s.beginsAt(d.Since)
 	}
