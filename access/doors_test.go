@@ -284,9 +284,10 @@ func (d *doors) request(bearer, method, path, body string, stream bool) (status 
 
 // outcome is what a door answers: the code of the error, empty if it was done or shown, and the text of the answer.
 type outcome struct {
-	code rota.Code
-	text string
-	odd  bool // neither done, nor Denied, nor NotFound
+	code    rota.Code
+	text    string
+	odd     bool // neither done, nor Denied, nor NotFound
+	counted bool // a request about many jobs counts the refusal, without its words
 }
 
 func (o outcome) String() string {
@@ -312,6 +313,8 @@ func (d *doors) byHTTP(p *person, w *way) outcome {
 
 func (d *doors) outcomeOf(status int, text, shows string) outcome {
 	switch {
+	case status/100 == 2 && strings.Contains(text, `"refused":1,`): // of one job
+		return outcome{code: rota.Denied, text: text, counted: true}
 	case status/100 == 2 && shows != "" && !strings.Contains(text, d.fill(shows)):
 		return outcome{code: rota.NotFound, text: "the list does not show it"}
 	case status/100 == 2:

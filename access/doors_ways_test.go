@@ -183,7 +183,7 @@ var serverWays = []way{
 	{name: "back up", route: "GET /backup", require: true, need: rota.Admin},
 	{name: "export definitions", route: "GET /definitions", require: true, need: rota.Admin},
 	{name: "import definitions", route: "PUT /definitions", body: `{"types": {"mail": {}}}`, require: true, need: rota.Admin},
-	{name: "a query", route: "POST /sql", body: `{"statement": "SELECT 1"}`, sql: "SELECT 1", reads: []string{"View"}, any: true}, // of no row of the store
+	{name: "a query", route: "POST /sql", body: `{"statement": "SELECT 1"}`, sql: "SELECT 1", reads: []string{"View"}, public: true}, // of no row of the store
 }
 
 var accessWays = []way{
@@ -214,7 +214,8 @@ var accessWays = []way{
 		name: "revoke on a job", route: "DELETE /grants", query: "?privilege=EXECUTE+JOB&job={job}&from=bystander",
 		sql: "REVOKE EXECUTE JOB ON JOB {job} FROM bystander", verb: rota.VerbGrantPrivileges, on: "nightly", owner: true,
 	},
-	{name: "who I am", route: "GET /me", sql: "SELECT current_user", reads: []string{"Principal"}, any: true},
+	{name: "who I am", route: "GET /me", reads: []string{"Principal"}, any: true},
+	{name: "my name", sql: "SELECT current_user", reads: []string{"View"}, public: true},
 	{name: "grant a role", route: "POST /grants", body: `{"role": "crew", "to": ["bystander"]}`, sql: "GRANT crew TO bystander", verb: rota.VerbGrantPrivileges},
 	{name: "list tokens", route: "GET /tokens", query: "?limit=1000", sql: "SELECT id FROM sys.tokens", shows: "{token_id}", reads: []string{"AccessTokens"}, need: rota.Admin, hides: true, prepare: (*doors).tokenOfBystander},
 	{name: "show a token", route: "GET /tokens/{token_id}", sql: "SELECT id FROM sys.tokens WHERE id = '{token_id}'", sqlShow: "{token_id}", reads: []string{"AccessToken"}, need: rota.Admin, hides: true, prepare: (*doors).tokenOfBystander},

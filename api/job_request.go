@@ -186,6 +186,6 @@ type Many struct {
 	Cancelled int  `json:"cancelled" doc:"Jobs that were cancelled immediately."`
 	Stopping  int  `json:"stopping" doc:"Running jobs that were asked to stop."`
 	Retried   int  `json:"retried" doc:"Executions that were retried."`
-	Refused   int  `json:"refused" doc:"Jobs whose state changed in the meantime, so the action no longer applied."`
+	Refused   int  `json:"refused" doc:"Jobs whose state changed in the meantime, so the action no longer applied, and jobs that the user may see and not change."`
 	More      bool `json:"more" doc:"Whether the limit was reached: send the request again for the rest."`
 }

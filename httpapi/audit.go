@@ -11,7 +11,7 @@ import (
 
 func (a *server) auditRoutes() {
 	get(a, operation{
-		method: "GET", path: "/audit", id: "list-audit", tag: "Server", summary: "List audit entries",
+		method: "GET", path: "/audit", id: "list-audit", scope: readScope, tag: "Server", summary: "List audit entries",
 		description: "Newest first. A page examines a bounded number of rows: with a filter it may have fewer entries than the limit, or none, " +
 			"although more follow; continue until next_cursor is null.",
 		query: pageParams(append([]param{

@@ -18,7 +18,7 @@ const diskReserve = 128 << 20
 
 func (a *server) backupRoutes() {
 	get(a, operation{
-		method: "GET", path: "/backup", id: "backup", tag: "Server", summary: "Download a consistent copy of the store, with run logs and targets",
+		method: "GET", path: "/backup", id: "backup", scope: writeScope, tag: "Server", summary: "Download a consistent copy of the store, with run logs and targets",
 		description: "The server keeps running during the copy. The file is the store as an SQLite database, with run logs and the databases of SQLite targets in the data directory attached; rota restore writes all of them. Only one backup runs at a time, and only if the server has enough free disk space.",
 		mediaType:   "application/vnd.sqlite3", errors: []int{409}, class: classBackup, need: rota.Admin,
 	}, sendBackup)

@@ -8,14 +8,14 @@ import (
 
 func (a *server) definitionRoutes() {
 	get(a, operation{
-		method: "GET", path: "/definitions", id: "get-definitions", tag: "Server", summary: "Export all definitions",
+		method: "GET", path: "/definitions", id: "get-definitions", scope: writeScope, tag: "Server", summary: "Export all definitions",
 		description: "Types except the built-in ones, templates, schedules with their states, limits, and the webhooks for all events, " +
 			"as one consistent document that PUT accepts unchanged.",
 		query:    []param{{name: "secrets", form: formFlag, doc: "Include the secrets that sign webhook deliveries; default false."}},
 		response: api.Definitions{}, errors: []int{409}, need: rota.Admin,
 	}, getDefinitions)
 	route(a, operation{
-		method: "PUT", path: "/definitions", id: "put-definitions", tag: "Server", summary: "Import definitions",
+		method: "PUT", path: "/definitions", id: "put-definitions", scope: writeScope, tag: "Server", summary: "Import definitions",
 		description: "A definition that already matches is left unchanged, including its next fire times, and definitions that the document does not name stay. In a named definition an omitted field " +
 			"returns to its default, except the state, which stays. The import is atomic up to 500 changes; a dry run shows the number of steps. " +
 			"A schedule whose only time has passed is skipped, and its note says so.",

@@ -13,7 +13,7 @@ const directWait = 30 * time.Second
 
 func (a *server) directRoutes() {
 	route(a, operation{
-		method: "POST", path: "/direct", id: "direct", tag: "Jobs", summary: "Run a job now and return its result",
+		method: "POST", path: "/direct", id: "direct", scope: writeScope, tag: "Jobs", summary: "Run a job now and return its result",
 		description: "Reserves the next slot of this server, runs the job outside the queue and responds when it has ended. The params of a template are its defaults, overlaid with those of the request. The status is 200 even if the run failed; the field run has its outcome. The status is 409 with code busy if no slot became free in time.",
 		example:     `{"type": "sleep", "params": {"for": "2s"}, "wait": "10s"}`, response: api.Job{}, errors: []int{409}, class: classDirect,
 	}, runDirect)
@@ -139,7 +139,7 @@ func (c *call) awaitEvent(id rota.ID, seq uint64, timeout time.Duration) (uint64
 
 func (a *server) reservationRoutes() {
 	get(a, operation{
-		method: "GET", path: "/reservations", id: "list-reservations", tag: "Jobs", summary: "List reservations of direct runs",
+		method: "GET", path: "/reservations", id: "list-reservations", scope: readScope, tag: "Jobs", summary: "List reservations of direct runs",
 		description: "Active and past, newest first.", query: pageParams(idPrefixParam), response: api.List[api.Reservation]{},
 	}, func(c *call) (reply, error) {
 		return idList(c, cursorReservations, c.Store.Reservations, api.NewReservation, func(r *rota.Reservation) rota.ID { return r.ID })

@@ -35,7 +35,7 @@ func (a *server) eventRoutes() {
 		kinds[i] = string(k)
 	}
 	get(a, operation{
-		method: "GET", path: "/events", id: "stream-events", tag: "Server", summary: "Follow events",
+		method: "GET", path: "/events", id: "stream-events", scope: readScope, tag: "Server", summary: "Follow events",
 		description: "Server-sent events of all processes that share the store, from now on or after Last-Event-ID. An event named reset means that events may be missing: reload the data you show. Kinds: " + strings.Join(kinds, ", ") + ".",
 		query: []param{
 			{name: "kinds", form: formText, doc: "Kinds to deliver, separated by commas; job.* selects all kinds of job.", example: "job.completed,job.failed"},

@@ -9,12 +9,12 @@ import (
 
 func (a *server) executionRoutes() {
 	get(a, operation{
-		method: "GET", path: "/executions", id: "list-executions", tag: "Executions", summary: "List executions",
+		method: "GET", path: "/executions", id: "list-executions", scope: readScope, tag: "Executions", summary: "List executions",
 		description: "One execution per job and its retries, newest last attempt first. A page may be shorter than its limit; continue while next_cursor is set.",
 		query:       pageParams(filterParams(api.ExecutionStates)...), response: api.List[api.Execution]{},
 	}, listExecutions)
 	get(a, operation{
-		method: "GET", path: "/executions/{id}", id: "get-execution", tag: "Executions", summary: "Show an execution with its attempts",
+		method: "GET", path: "/executions/{id}", id: "get-execution", scope: readScope, tag: "Executions", summary: "Show an execution with its attempts",
 		description: "The id of any of its jobs is accepted.", response: api.ExecutionDetail{}, errors: []int{404},
 	}, func(c *call) (reply, error) {
 		return show(api.NewExecutionDetail)(c.Store.Execution(c.ctx, c.id))

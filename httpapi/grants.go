@@ -13,7 +13,7 @@ import (
 
 func (a *server) grantRoutes() {
 	get(a, operation{
-		method: "GET", path: "/grants", id: "list-grants", tag: "Access", summary: "List privileges and roles that were granted",
+		method: "GET", path: "/grants", id: "list-grants", scope: readScope, tag: "Access", summary: "List privileges and roles that were granted",
 		description: "By grantee. Grants without an effect are omitted, such as one on a job that was created again later. A user without ADMIN sees its own.",
 		query: pageParams(
 			param{name: "user", form: formName, doc: "What this user or role has, also through roles."},
@@ -22,13 +22,13 @@ func (a *server) grantRoutes() {
 		response: api.List[api.Grant]{}, errors: []int{404},
 	}, listGrants)
 	route(a, operation{
-		method: "POST", path: "/grants", id: "grant", tag: "Access", summary: "Grant privileges or a role",
+		method: "POST", path: "/grants", id: "grant", scope: writeScope, tag: "Access", summary: "Grant privileges or a role",
 		description: "The owner of a template or schedule may grant privileges on it; everything else needs ADMIN.",
 		example:     `{"privileges": ["EXECUTE JOB", "VIEW JOB HISTORY"], "job": "nightly", "to": ["bob"]}`,
 		response:    api.GrantsChanged{}, errors: []int{403, 404, 409},
 	}, func(c *call, body *api.GrantRequest) (reply, error) { return c.sendGrant(body.Command()) })
 	get(a, operation{
-		method: "DELETE", path: "/grants", id: "revoke", tag: "Access", summary: "Revoke privileges or a role",
+		method: "DELETE", path: "/grants", id: "revoke", scope: writeScope, tag: "Access", summary: "Revoke privileges or a role",
 		description: "Takes effect at the next request. Revoking a privilege on all jobs keeps grants on single ones.",
 		query: []param{
 			{name: "privilege", form: formText, doc: "Privileges in either case, with spaces or underscores, separated by commas.", example: "EXECUTE JOB"},

@@ -10,22 +10,22 @@ import (
 
 func (a *server) groupRoutes() {
 	route(a, operation{
-		method: "POST", path: "/groups", id: "create-group", tag: "Groups", summary: "Enqueue a group",
+		method: "POST", path: "/groups", id: "create-group", scope: writeScope, tag: "Groups", summary: "Enqueue a group",
 		example: `{"name": "release", "mode": "sequential", "on_failure": "stop", "jobs": [{"type": "build"}, {"type": "deploy"}]}`,
 		status:  201, response: api.GroupDetail{}, errors: []int{409, 413, 415}, bulk: true,
 	}, createGroup)
 	get(a, operation{
-		method: "GET", path: "/groups", id: "list-groups", tag: "Groups", summary: "List groups", description: "Newest first.",
+		method: "GET", path: "/groups", id: "list-groups", scope: readScope, tag: "Groups", summary: "List groups", description: "Newest first.",
 		query: pageParams(idPrefixParam), response: api.List[api.Group]{},
 	}, func(c *call) (reply, error) {
 		return idList(c, cursorGroups, c.Store.Groups, api.NewGroup, func(g *rota.Group) rota.ID { return g.ID })
 	})
 	get(a, operation{
-		method: "GET", path: "/groups/{id}", id: "get-group", tag: "Groups", summary: "Show a group with its members",
+		method: "GET", path: "/groups/{id}", id: "get-group", scope: readScope, tag: "Groups", summary: "Show a group with its members",
 		response: api.GroupDetail{}, errors: []int{404},
 	}, getGroup)
 	route(a, operation{
-		method: "POST", path: "/groups/{id}/cancel", id: "cancel-group", tag: "Groups", summary: "Cancel a group",
+		method: "POST", path: "/groups/{id}/cancel", id: "cancel-group", scope: writeScope, tag: "Groups", summary: "Cancel a group",
 		description: "Members that have not started are cancelled; running members are asked to stop.",
 		example:     `{"reason": "called off"}`, bodyOptional: true, response: api.GroupCancelled{}, errors: []int{404, 409},
 	}, cancelGroup)

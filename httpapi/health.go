@@ -53,7 +53,7 @@ func publicReason(fault *rota.Error) string {
 
 func (a *server) statsRoutes() {
 	get(a, operation{
-		method: "GET", path: "/stats", id: "get-stats", tag: "Server", summary: "Count jobs and runs", response: api.Stats{},
+		method: "GET", path: "/stats", id: "get-stats", scope: readScope, tag: "Server", summary: "Count jobs and runs", response: api.Stats{},
 	}, func(c *call) (reply, error) {
 		counts, err := c.Store.Stats(c.ctx)
 		if err != nil {
@@ -72,7 +72,7 @@ const violationsMax = 1000
 
 func (a *server) verifyRoutes() {
 	get(a, operation{
-		method: "GET", path: "/verify", id: "verify", tag: "Server", summary: "Check every invariant of the store",
+		method: "GET", path: "/verify", id: "verify", scope: writeScope, tag: "Server", summary: "Check every invariant of the store",
 		description: "Reads every row, which may take a while. The check ends when the client disconnects. Only one check runs at a time.", response: api.Verification{}, errors: []int{409}, class: classVerify, need: rota.Admin,
 	}, verifyStore)
 }

@@ -8,24 +8,24 @@ import (
 
 func (a *server) jobRoutes() {
 	route(a, operation{
-		method: "POST", path: "/jobs", id: "create-job", tag: "Jobs", summary: "Enqueue a job",
+		method: "POST", path: "/jobs", id: "create-job", scope: writeScope, tag: "Jobs", summary: "Enqueue a job",
 		description: "If its unique key or its plan is taken, the response is the job that holds it, with duplicate true and status 200. A header traceparent (W3C Trace Context) is stored with the job, and its run continues that trace.",
 		example:     `{"type": "mail", "params": {"to": "ada@example.com"}, "priority": 10, "delay": "5m", "unique_key": "welcome:7"}`,
 		status:      201, response: api.Job{}, otherStatuses: map[int]string{200: "The key is taken; the response is the job that holds it."}, errors: []int{409, 413, 415},
 	}, createJob)
 	route(a, operation{
-		method: "POST", path: "/jobs/batch", id: "create-jobs", tag: "Jobs", summary: "Enqueue many jobs atomically",
+		method: "POST", path: "/jobs/batch", id: "create-jobs", scope: writeScope, tag: "Jobs", summary: "Enqueue many jobs atomically",
 		example: `{"jobs": [{"type": "mail", "params": {"to": "ada@example.com"}}, {"type": "mail", "params": {"to": "bob@example.com"}}]}`,
 		status:  201, response: api.Batch{}, errors: []int{409, 413, 415}, bulk: true,
 	}, createJobs)
 	get(a, operation{
-		method: "GET", path: "/jobs", id: "list-jobs", tag: "Jobs", summary: "List jobs", description: "Newest first, each attempt separately.",
+		method: "GET", path: "/jobs", id: "list-jobs", scope: readScope, tag: "Jobs", summary: "List jobs", description: "Newest first, each attempt separately.",
 		query: pageParams(append(filterParams(api.JobStates), idPrefixParam, param{
 			name: "status", form: formText, doc: "Stored status. It stays RUNNING after the run ends; use state instead.", enum: []string{"QUEUED", "RUNNING", "CANCELLED"},
 		})...), response: api.List[api.Job]{},
 	}, listJobs)
 	get(a, operation{
-		method: "GET", path: "/jobs/{id}", id: "get-job", tag: "Jobs", summary: "Show a job", response: api.Job{}, errors: []int{404},
+		method: "GET", path: "/jobs/{id}", id: "get-job", scope: readScope, tag: "Jobs", summary: "Show a job", response: api.Job{}, errors: []int{404},
 	}, func(c *call) (reply, error) {
 		return show(api.NewJob)(c.Store.Job(c.ctx, c.id))
 	})

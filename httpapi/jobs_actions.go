@@ -10,36 +10,36 @@ import (
 
 func (a *server) jobActionRoutes() {
 	route(a, operation{
-		method: "POST", path: "/jobs/{id}/cancel", version: jobVersion, id: "cancel-job", tag: "Jobs", summary: "Cancel a job",
+		method: "POST", path: "/jobs/{id}/cancel", version: jobVersion, id: "cancel-job", scope: writeScope, tag: "Jobs", summary: "Cancel a job",
 		description: "A waiting job is cancelled immediately; a running job is asked to stop. The id of an earlier attempt selects the last attempt of its execution.",
 		example:     `{"reason": "sent by mistake"}`, bodyOptional: true, response: api.JobCancelled{}, errors: []int{404, 409},
 	}, cancelJob)
 	route(a, operation{
-		method: "POST", path: "/jobs/{id}/move", version: jobVersion, id: "move-job", tag: "Jobs", summary: "Move a job in the queue",
+		method: "POST", path: "/jobs/{id}/move", version: jobVersion, id: "move-job", scope: writeScope, tag: "Jobs", summary: "Move a job in the queue",
 		description: "The status is 409 if the job has left the queue.", example: `{"to": "top"}`, response: api.Job{}, errors: []int{404, 409},
 	}, moveJob)
 	route(a, operation{
-		method: "PATCH", path: "/jobs/{id}", version: jobVersion, id: "change-job", tag: "Jobs", summary: "Change the priority, the params or the start time of a job",
+		method: "PATCH", path: "/jobs/{id}", version: jobVersion, id: "change-job", scope: writeScope, tag: "Jobs", summary: "Change the priority, the params or the start time of a job",
 		description: "A ready job whose run_at is in the future is delayed until then. A delayed job whose run_at is not in the future becomes ready, at the end of its priority. The id of an earlier attempt selects the last attempt of its execution. The status is 409 if that one has left the queue.",
 		example:     `{"priority": 100, "run_at": "2026-11-15T07:00:00Z"}`, response: api.Job{}, errors: []int{404, 409},
 	}, editJob)
 	get(a, operation{
-		method: "POST", path: "/jobs/{id}/run-now", version: jobVersion, id: "run-job-now", tag: "Jobs", summary: "Run a waiting job now",
+		method: "POST", path: "/jobs/{id}/run-now", version: jobVersion, id: "run-job-now", scope: writeScope, tag: "Jobs", summary: "Run a waiting job now",
 		description: "Ends the delay of a job or of a waiting retry. The id of an earlier attempt selects the last attempt of its execution. A job that is not delayed stays as it is, also one that a limit of its concurrency key holds back. GET /jobs/{id}/explain says why it waits. The status is 409 if the job waits for its group, a schedule or an earlier execution, runs or has ended.",
 		response:    api.Job{}, errors: []int{404, 409},
 	}, runJobNow)
 	route(a, operation{
-		method: "POST", path: "/jobs/{id}/run-again", version: jobVersion, id: "run-job-again", tag: "Jobs", summary: "Run an ended job again",
+		method: "POST", path: "/jobs/{id}/run-again", version: jobVersion, id: "run-job-again", scope: writeScope, tag: "Jobs", summary: "Run an ended job again",
 		description: "Runs an execution that has ended again, as a new execution that refers to the old one. A completed execution can be repeated any number of times; another one is retried. The new job gets the unique key of a completed one only if the key is free, and never its plan time. The status is 409 if the execution has not ended or its template is archived.",
 		example:     `{"params": {"month": "2026-11"}}`, bodyOptional: true, status: 201, response: api.Job{}, errors: []int{404, 409},
 	}, func(c *call, body *api.RepeatRequest) (reply, error) { return c.repeatJob(body, true) })
 	route(a, operation{
-		method: "POST", path: "/jobs/{id}/retry", version: jobVersion, id: "retry-job", tag: "Jobs", summary: "Retry a job",
+		method: "POST", path: "/jobs/{id}/retry", version: jobVersion, id: "retry-job", scope: writeScope, tag: "Jobs", summary: "Retry a job",
 		description: "Retries an execution that is dead, cancelled or skipped, as a new job with the same params or with changed ones.",
 		example:     `{"params": {"to": "ada@example.com"}}`, bodyOptional: true, status: 201, response: api.Job{}, errors: []int{404, 409},
 	}, func(c *call, body *api.RepeatRequest) (reply, error) { return c.repeatJob(body, false) })
 	get(a, operation{
-		method: "GET", path: "/jobs/{id}/explain", id: "explain-job", tag: "Jobs", summary: "Explain why a job does not run",
+		method: "GET", path: "/jobs/{id}/explain", id: "explain-job", scope: readScope, tag: "Jobs", summary: "Explain why a job does not run",
 		description: "The id of an earlier attempt selects the last attempt of its execution.", response: api.Explanation{}, errors: []int{404},
 	}, explainJob)
 }

@@ -23,8 +23,8 @@ var (
 
 func (a *server) bulkRoutes() {
 	route(a, operation{
-		method: "POST", path: "/jobs/cancel", id: "cancel-jobs", tag: "Jobs", summary: "Cancel many jobs",
-		description: "Waiting jobs are cancelled; running jobs are asked to stop. An empty filter requires all to be true.",
+		method: "POST", path: "/jobs/cancel", id: "cancel-jobs", scope: writeScope, tag: "Jobs", summary: "Cancel many jobs",
+		description: "Waiting jobs are cancelled; running jobs are asked to stop. Jobs that the caller may see and not change count as refused. An empty filter requires all to be true.",
 		example:     `{"type": "mail", "state": "queued", "reason": "the campaign is off"}`, response: api.Many{},
 	}, func(c *call, body *api.FilterRequest) (reply, error) {
 		return bulk(c, body, cancelStates, cancelScans, nil, func(j *rota.Job) rota.Command {
@@ -33,8 +33,8 @@ func (a *server) bulkRoutes() {
 	})
 	for path, id := range map[string]string{"/jobs/retry": "retry-jobs", "/dead/retry": "retry-dead"} {
 		route(a, operation{
-			method: "POST", path: path, id: id, tag: "Jobs", summary: "Retry many jobs",
-			description: "Retries dead letters, or the cancelled or skipped executions that state selects. Changed params apply to each of them; if the type of one refuses them, the status is 422 and none is retried. An empty filter requires all to be true.",
+			method: "POST", path: path, id: id, scope: writeScope, tag: "Jobs", summary: "Retry many jobs",
+			description: "Retries dead letters, or the cancelled or skipped executions that state selects. Jobs that the caller may see and not change count as refused. Changed params apply to each of them; if the type of one refuses them, the status is 422 and none is retried. An empty filter requires all to be true.",
 			example:     `{"type": "mail", "params": {"from": "us@example.com"}}`, response: api.Many{},
 		}, func(c *call, body *api.RetryManyRequest) (reply, error) {
 			if err := rota.CheckParams(body.Params.Raw()); err != nil { // also if no job matches
@@ -98,7 +98,7 @@ func tailScans(f filter, states []string) (scans []scan) {
 }
 
 // bulk sends a command for each job of a filter, one batch at a time, and counts the results. Each
-// command is decided separately: a job whose state has changed meanwhile counts as refused. A check
+// command is decided separately: a job whose state has changed meanwhile, or that the user may only see, counts as refused. A check
 // that is not nil is made of all jobs before the first is changed; a job that matches only since then
 // and fails it counts as refused.
 func bulk(c *call, body *api.FilterRequest, states []string, find func(filter) []scan, check func(*rota.Job) error, command func(*rota.Job) rota.Command) (reply, error) {
@@ -245,7 +245,7 @@ func (c *call) sendBulk(m *api.Many, page []*rota.Job, command func(*rota.Job) r
 		countResult(m, result)
 	}
 	if i := slices.IndexFunc(results, func(r rota.Result) bool {
-		return r.Err != nil && r.Err.Code != rota.Conflict && r.Err.Code != rota.NotFound
+		return r.Err != nil && r.Err.Code != rota.Conflict && r.Err.Code != rota.NotFound && r.Err.Code != rota.Denied
 	}); i >= 0 {
 		return results[i].Err
 	}
@@ -272,7 +272,7 @@ func countResult(m *api.Many, result rota.Result) {
 
 func (a *server) deadRoutes() {
 	get(a, operation{
-		method: "GET", path: "/dead", id: "list-dead", tag: "Jobs", summary: "List dead letters",
+		method: "GET", path: "/dead", id: "list-dead", scope: readScope, tag: "Jobs", summary: "List dead letters",
 		description: "The last attempts of executions that failed permanently and were not retried, newest first.",
 		query:       pageParams(filterParams(nil)[1:]...), response: api.List[api.Job]{},
 	}, func(c *call) (reply, error) {

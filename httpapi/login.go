@@ -25,7 +25,7 @@ func (a *server) loginRoutes() {
 		example: `{"user": "bob", "password": "a text that nobody guesses"}`, response: api.Login{},
 	}, login)
 	get(a, operation{
-		method: "POST", path: "/logout", id: "logout", tag: "Access", summary: "Revoke the token of the request",
+		method: "POST", path: "/logout", id: "logout", scope: ownScope, tag: "Access", summary: "Revoke the token of the request",
 		description: "Does nothing if the request was not sent with a token of a user.", status: 204, errors: []int{403},
 	}, logout)
 }

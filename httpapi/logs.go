@@ -19,7 +19,7 @@ const (
 
 func (a *server) logRoutes() {
 	get(a, operation{
-		method: "GET", path: "/jobs/{id}/log", id: "get-log", tag: "Jobs", summary: "Read the log of a job",
+		method: "GET", path: "/jobs/{id}/log", id: "get-log", scope: readScope, tag: "Jobs", summary: "Read the log of a job",
 		description: "The log of the job; if it has not run, the log of the last attempt of its execution. The log of a run that wrote nothing is empty; a log that was removed is answered with 404. While the run continues at another server on a PostgreSQL store, the last second of its log may be missing. With follow the response continues until the run ends.",
 		query: []param{
 			{name: "follow", form: formFlag, doc: "Continue until the run ends."},

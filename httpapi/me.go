@@ -10,7 +10,7 @@ import (
 
 func (a *server) meRoutes() {
 	get(a, operation{
-		method: "GET", path: "/me", id: "get-me", tag: "Access", summary: "Show who sends the request",
+		method: "GET", path: "/me", id: "get-me", scope: ownScope, tag: "Access", summary: "Show who sends the request",
 		description: "The user of the request, its roles and its privileges. A token of scope worker sees neither roles nor privileges.", response: api.Me{},
 	}, showMe)
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/access"
 	"github.com/rotajobs/rota/api"
 	"github.com/rotajobs/rota/api/problem"
 )
@@ -35,7 +36,9 @@ type operation struct {
 	errors        []int                        // error statuses besides those of every route
 	version       func(*call) (rota.ID, error) // version of the resource in the path, which If-Match is compared with; nil: it has none
 
-	need rota.Privilege // privilege on all jobs that an act needs which is no command; empty: the Guard decides
+	scope    access.Operation // tokens that may use it; nothing for a public operation
+	ownToken bool             // tokens of every scope may use it on themselves
+	need     rota.Privilege   // privilege on all jobs that an act needs which is no command; empty: the Guard decides
 
 	public       bool         // it needs no token
 	secret       bool         // the body may contain a password
@@ -43,6 +46,14 @@ type operation struct {
 	bodyOptional bool         // the body is optional
 	class        requestClass // selects its semaphore
 }
+
+// The scopes of operations.
+const (
+	readScope   = access.ReadOperation
+	writeScope  = access.WriteOperation
+	workerScope = access.WorkerOperation
+	ownScope    = access.OwnOperation
+)
 
 // param is a query parameter.
 type param struct {

@@ -11,7 +11,7 @@ import (
 
 func (a *server) queueRoutes() {
 	get(a, operation{
-		method: "GET", path: "/queue", id: "list-queue", tag: "Jobs", summary: "List the queue",
+		method: "GET", path: "/queue", id: "list-queue", scope: readScope, tag: "Jobs", summary: "List the queue",
 		description: "Ready jobs in dispatch order.", query: pageParams(), response: api.List[api.Job]{}, errors: []int{409},
 	}, listQueue)
 }

@@ -11,7 +11,7 @@ import (
 
 func (a *server) roleRoutes() {
 	get(a, operation{
-		method: "GET", path: "/roles", id: "list-roles", tag: "Access", summary: "List roles",
+		method: "GET", path: "/roles", id: "list-roles", scope: readScope, tag: "Access", summary: "List roles",
 		description: "By name. A user without ADMIN sees its own roles only.",
 		query:       pageParams(), response: api.List[api.Role]{},
 	}, func(c *call) (reply, error) {
@@ -23,16 +23,16 @@ func (a *server) roleRoutes() {
 		return c.principals(cursorRoles, rota.KindRole, func(p *rota.Principal) (any, error) { return c.role(effects, members, p) })
 	})
 	route(a, operation{
-		method: "POST", path: "/roles", id: "create-role", tag: "Access", summary: "Create a role",
+		method: "POST", path: "/roles", id: "create-role", scope: writeScope, tag: "Access", summary: "Create a role",
 		description: "A role holds privileges for its members. POST /grants grants privileges to it, and grants it to users and other roles.",
 		example:     `{"name": "operators"}`, status: 201, response: api.Role{}, errors: []int{403, 409},
 	}, createRole)
 	get(a, operation{
-		method: "GET", path: "/roles/{name}", id: "get-role", tag: "Access", summary: "Show a role",
+		method: "GET", path: "/roles/{name}", id: "get-role", scope: readScope, tag: "Access", summary: "Show a role",
 		response: api.Role{}, errors: []int{404},
 	}, func(c *call) (reply, error) { return then(c.showRole)(c.principal(rota.KindRole)) })
 	get(a, operation{
-		method: "DELETE", path: "/roles/{name}", id: "delete-role", tag: "Access", summary: "Delete a role",
+		method: "DELETE", path: "/roles/{name}", id: "delete-role", scope: writeScope, tag: "Access", summary: "Delete a role",
 		description: "Its members lose what they have through it.", status: 204, errors: []int{403, 404},
 	}, func(c *call) (reply, error) { return c.dropPrincipal(rota.KindRole) })
 }

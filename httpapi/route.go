@@ -40,6 +40,9 @@ func route[B any](a *server, op operation, handle func(*call, *B) (reply, error)
 
 // serve parses the request and calls the handler.
 func serve[B any](c *call, handle func(*call, *B) (reply, error)) (reply, error) {
+	if err := c.checkScope(); err != nil {
+		return reply{}, err
+	}
 	if c.op.need != "" {
 		if err := c.Store.Require(c.ctx, c.op.need); err != nil {
 			return reply{}, err
@@ -85,6 +88,18 @@ func serve[B any](c *call, handle func(*call, *B) (reply, error)) (reply, error)
 		return matching()
 	}
 	return answer, err
+}
+
+// checkScope refuses a token whose scope excludes the operation, before anything of the request is read: the answer to a bad
+// request tells what exists.
+func (c *call) checkScope() error {
+	switch {
+	case c.op.public:
+		return nil
+	case c.op.ownToken && c.r.PathValue("token_id") == c.Store.Identity().Token:
+		return c.Store.InScope(c.ctx, ownScope)
+	}
+	return c.Store.InScope(c.ctx, c.op.scope)
 }
 
 // mayBeLarge reports whether the body may exceed BodyMax.

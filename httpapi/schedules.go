@@ -12,30 +12,30 @@ import (
 
 func (a *server) scheduleRoutes() {
 	get(a, operation{
-		method: "GET", path: "/schedules", id: "list-schedules", tag: "Schedules", summary: "List schedules", description: "By name.",
+		method: "GET", path: "/schedules", id: "list-schedules", scope: readScope, tag: "Schedules", summary: "List schedules", description: "By name.",
 		query: pageParams(
 			param{name: "state", form: formText, doc: "State.", enum: api.ScheduleStates},
 			param{name: "template", form: formName, doc: "Name of the template."},
 		), response: api.List[api.Schedule]{},
 	}, listSchedules)
 	route(a, operation{
-		method: "POST", path: "/schedules", id: "create-schedule", tag: "Schedules", summary: "Create a schedule",
+		method: "POST", path: "/schedules", id: "create-schedule", scope: writeScope, tag: "Schedules", summary: "Create a schedule",
 		example: `{"name": "nightly", "template": "report", "cron": "0 3 * * *", "timezone": "Europe/Berlin", "catch_up": "last", "overlap": "skip"}`,
 		status:  201, required: []string{"name"}, response: api.Schedule{}, errors: []int{409},
 	}, createSchedule)
 	get(a, operation{
-		method: "GET", path: "/schedules/{name}", id: "get-schedule", tag: "Schedules", summary: "Show a schedule",
+		method: "GET", path: "/schedules/{name}", id: "get-schedule", scope: readScope, tag: "Schedules", summary: "Show a schedule",
 		response: api.Schedule{}, errors: []int{404},
 	}, func(c *call) (reply, error) {
 		return show(api.NewSchedule)(c.Store.Schedule(c.ctx, c.name()))
 	})
 	route(a, operation{
-		method: "PATCH", path: "/schedules/{name}", version: scheduleVersion, id: "change-schedule", tag: "Schedules", summary: "Change a schedule",
+		method: "PATCH", path: "/schedules/{name}", version: scheduleVersion, id: "change-schedule", scope: writeScope, tag: "Schedules", summary: "Change a schedule",
 		description: "Changes only the fields in the request; null returns a field to its default. Setting one of cron, at and every replaces the previous one.",
 		example:     `{"cron": "30 3 * * *", "priority": null}`, response: api.Schedule{}, errors: []int{404, 409},
 	}, changeSchedule)
 	get(a, operation{
-		method: "DELETE", path: "/schedules/{name}", version: scheduleVersion, id: "delete-schedule", tag: "Schedules", summary: "Delete a schedule",
+		method: "DELETE", path: "/schedules/{name}", version: scheduleVersion, id: "delete-schedule", scope: writeScope, tag: "Schedules", summary: "Delete a schedule",
 		description: "Its jobs are kept.", status: 204, errors: []int{404, 409},
 		query: []param{{name: "with_template", form: formFlag, doc: "Also archive its template, if no other schedule uses it."}},
 	}, deleteSchedule)

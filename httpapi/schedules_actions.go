@@ -12,27 +12,27 @@ import (
 
 func (a *server) scheduleActionRoutes() {
 	route(a, operation{
-		method: "POST", path: "/schedules/{name}/trigger", version: scheduleVersion, id: "trigger-schedule", tag: "Schedules", summary: "Run a schedule now",
+		method: "POST", path: "/schedules/{name}/trigger", version: scheduleVersion, id: "trigger-schedule", scope: writeScope, tag: "Schedules", summary: "Run a schedule now",
 		description: "Creates one execution per scope, in any state of the schedule. The fire times stay unchanged; overlap applies, dependencies do not.",
 		example:     `{"params": {"full": true}}`, bodyOptional: true, status: 201, response: api.Triggered{}, errors: []int{404, 409},
 	}, triggerSchedule)
 	get(a, operation{
-		method: "POST", path: "/schedules/{name}/pause", version: scheduleVersion, id: "pause-schedule", tag: "Schedules", summary: "Pause a schedule",
+		method: "POST", path: "/schedules/{name}/pause", version: scheduleVersion, id: "pause-schedule", scope: writeScope, tag: "Schedules", summary: "Pause a schedule",
 		description: "A paused schedule does not fire. It catches up when it is resumed.", response: api.Schedule{}, errors: []int{404},
 	}, func(c *call) (reply, error) {
 		return switchSchedule(c, &rota.SwitchSchedule{Meta: c.meta(), Name: c.name(), State: rota.SchedulePaused, Version: c.required})
 	})
 	get(a, operation{
-		method: "POST", path: "/schedules/{name}/resume", version: scheduleVersion, id: "resume-schedule", tag: "Schedules", summary: "Resume a schedule",
+		method: "POST", path: "/schedules/{name}/resume", version: scheduleVersion, id: "resume-schedule", scope: writeScope, tag: "Schedules", summary: "Resume a schedule",
 		description: "A paused schedule catches up; a disabled schedule starts from now.", response: api.Schedule{}, errors: []int{404, 409},
 	}, resumeSchedule)
 	route(a, operation{
-		method: "POST", path: "/schedules/{name}/backfill", version: scheduleVersion, id: "backfill-schedule", tag: "Schedules", summary: "Run a schedule for past times",
+		method: "POST", path: "/schedules/{name}/backfill", version: scheduleVersion, id: "backfill-schedule", scope: writeScope, tag: "Schedules", summary: "Run a schedule for past times",
 		description: "Times that already have an execution are skipped, and the fire times of the schedule stay unchanged. At most 1,000 times.",
 		example:     `{"from": "2026-11-01T00:00:00Z", "to": "2026-11-14T00:00:00Z"}`, status: 201, response: api.Backfilled{}, errors: []int{404, 409},
 	}, backfillSchedule)
 	get(a, operation{
-		method: "GET", path: "/schedules/{name}/upcoming", id: "upcoming-schedule", tag: "Schedules", summary: "List the next fire times of a schedule",
+		method: "GET", path: "/schedules/{name}/upcoming", id: "upcoming-schedule", scope: readScope, tag: "Schedules", summary: "List the next fire times of a schedule",
 		description: "In any state of the schedule, with notes about daylight saving changes.",
 		query: []param{
 			{name: "n", form: formInteger, doc: "Number of times, 1 to 1,000; default 10.", example: 10, low: 1, high: rota.PageMax},

@@ -16,7 +16,7 @@ import (
 
 func (a *server) sqlRoutes() {
 	route(a, operation{
-		method: "POST", path: "/sql", id: "run-sql", tag: "SQL", summary: "Run SQL", secret: true,
+		method: "POST", path: "/sql", id: "run-sql", scope: readScope, tag: "SQL", summary: "Run SQL", secret: true,
 		description: "Several statements run as one transaction. A transaction that BEGIN opens and the request does not commit is rolled back. " +
 			"An error has its SQLSTATE and its position in the text. " +
 			"With an Idempotency-Key, writes take effect once; queries run each time.",

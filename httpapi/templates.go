@@ -10,36 +10,36 @@ import (
 
 func (a *server) templateRoutes() {
 	get(a, operation{
-		method: "GET", path: "/templates", id: "list-templates", tag: "Templates", summary: "List templates", description: "By name.",
+		method: "GET", path: "/templates", id: "list-templates", scope: readScope, tag: "Templates", summary: "List templates", description: "By name.",
 		query: pageParams(), response: api.List[api.Template]{},
 	}, func(c *call) (reply, error) {
 		return namedList(c, cursorTemplates, c.Store.Templates, api.NewTemplate,
 			func(t *rota.Template) string { return t.Name }, func(t *rota.Template) int { return len(t.Spec.Params) })
 	})
 	route(a, operation{
-		method: "POST", path: "/templates", id: "create-template", tag: "Templates", summary: "Create a template",
+		method: "POST", path: "/templates", id: "create-template", scope: writeScope, tag: "Templates", summary: "Create a template",
 		example: `{"name": "welcome", "type": "mail", "default_params": {"subject": "Welcome"}, "max_retries": 5, "backoff": "10s", "timeout": "30s"}`,
 		status:  201, required: []string{"name", "type"}, response: api.Template{}, errors: []int{409},
 	}, createTemplate)
 	get(a, operation{
-		method: "GET", path: "/templates/{name}", id: "get-template", tag: "Templates", summary: "Show a template",
+		method: "GET", path: "/templates/{name}", id: "get-template", scope: readScope, tag: "Templates", summary: "Show a template",
 		response: api.Template{}, errors: []int{404},
 	}, func(c *call) (reply, error) {
 		return show(api.NewTemplate)(c.Store.Template(c.ctx, c.name()))
 	})
 	route(a, operation{
-		method: "PATCH", path: "/templates/{name}", version: templateVersion, id: "change-template", tag: "Templates", summary: "Change a template",
+		method: "PATCH", path: "/templates/{name}", version: templateVersion, id: "change-template", scope: writeScope, tag: "Templates", summary: "Change a template",
 		description: "Changes only the fields in the request; null returns a field to its default. Existing jobs stay unchanged.",
 		example:     `{"timeout": "1m", "priority": null}`, response: api.Template{}, errors: []int{404, 409},
 	}, changeTemplate)
 	get(a, operation{
-		method: "POST", path: "/templates/{name}/archive", version: templateVersion, id: "archive-template", tag: "Templates", summary: "Archive a template",
+		method: "POST", path: "/templates/{name}/archive", version: templateVersion, id: "archive-template", scope: writeScope, tag: "Templates", summary: "Archive a template",
 		description: "Existing jobs continue, new jobs are refused, and its schedules are disabled.", response: api.TemplateArchived{}, errors: []int{404},
 	}, func(c *call) (reply, error) {
 		return archiveTemplate(c, &rota.Archive{Meta: c.meta(), Name: c.name(), Version: c.required})
 	})
 	get(a, operation{
-		method: "POST", path: "/templates/{name}/unarchive", version: templateVersion, id: "unarchive-template", tag: "Templates", summary: "Unarchive a template",
+		method: "POST", path: "/templates/{name}/unarchive", version: templateVersion, id: "unarchive-template", scope: writeScope, tag: "Templates", summary: "Unarchive a template",
 		description: "Its schedules stay disabled.", response: api.TemplateArchived{}, errors: []int{404},
 	}, func(c *call) (reply, error) {
 		return archiveTemplate(c, &rota.Unarchive{Meta: c.meta(), Name: c.name(), Version: c.required})

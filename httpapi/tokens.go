@@ -13,24 +13,24 @@ import (
 
 func (a *server) tokenRoutes() {
 	get(a, operation{
-		method: "GET", path: "/tokens", id: "list-tokens", tag: "Access", summary: "List tokens",
+		method: "GET", path: "/tokens", id: "list-tokens", scope: readScope, tag: "Access", summary: "List tokens",
 		description: "By id, with those that are expired or revoked. A user without ADMIN sees its own.",
 		query:       pageParams(param{name: "user", form: formName, doc: "Tokens of this user."}), response: api.List[api.Token]{},
 	}, listTokens)
 	route(a, operation{
-		method: "POST", path: "/tokens", id: "create-token", tag: "Access", summary: "Create a token",
+		method: "POST", path: "/tokens", id: "create-token", scope: writeScope, tag: "Access", summary: "Create a token",
 		description: "The answer shows the token once; the server stores only a hash of it. A request that is repeated with its Idempotency-Key creates no " +
 			"second token, and is answered with 409, because the token cannot be shown again. Revoke it then, and create another one.",
 		example: `{"user": "ci", "scope": "write", "expires": "90d"}`, status: 201, response: api.TokenCreated{}, errors: []int{403, 404, 409},
 	}, createToken)
 	get(a, operation{
-		method: "GET", path: "/tokens/{token_id}", id: "get-token", tag: "Access", summary: "Show a token",
+		method: "GET", path: "/tokens/{token_id}", id: "get-token", scope: readScope, tag: "Access", summary: "Show a token",
 		response: api.Token{}, errors: []int{404},
 	}, func(c *call) (reply, error) {
 		return then(c.showToken)(c.Store.AccessToken(c.ctx, c.r.PathValue("token_id")))
 	})
 	get(a, operation{
-		method: "DELETE", path: "/tokens/{token_id}", id: "revoke-token", tag: "Access", summary: "Revoke a token",
+		method: "DELETE", path: "/tokens/{token_id}", id: "revoke-token", scope: writeScope, ownToken: true, tag: "Access", summary: "Revoke a token",
 		description: "Requests with it are refused from now on. A token that was revoked before stays as it is.", response: api.Token{}, errors: []int{403, 404},
 	}, revokeToken)
 }

@@ -11,23 +11,23 @@ import (
 
 func (a *server) typeRoutes() {
 	get(a, operation{
-		method: "GET", path: "/types", id: "list-types", tag: "Types", summary: "List types", description: "By name.",
+		method: "GET", path: "/types", id: "list-types", scope: readScope, tag: "Types", summary: "List types", description: "By name.",
 		query: pageParams(), response: api.List[api.Type]{},
 	}, listTypes)
 	get(a, operation{
-		method: "GET", path: "/types/{name}", id: "get-type", tag: "Types", summary: "Show a type", response: api.Type{}, errors: []int{404},
+		method: "GET", path: "/types/{name}", id: "get-type", scope: readScope, tag: "Types", summary: "Show a type", response: api.Type{}, errors: []int{404},
 	}, func(c *call) (reply, error) {
 		return show(c.showType)(c.Store.Type(c.ctx, c.name()))
 	})
 	route(a, operation{
-		method: "PUT", path: "/types/{name}", version: typeVersion, id: "put-type", tag: "Types", summary: "Declare a type",
+		method: "PUT", path: "/types/{name}", version: typeVersion, id: "put-type", scope: writeScope, tag: "Types", summary: "Declare a type",
 		description: "Declares a type for remote workers, or replaces its declaration. Jobs of undeclared types are refused. An omitted field returns to its default. A type that this server handles itself can only be declared unchanged. With the header If-None-Match: * the status is 412 if the type exists.",
 		example:     `{"schema": {"type": "object", "properties": {"to": {"type": "string"}}, "required": ["to"]}, "max_retries": 5, "timeout": "30s"}`,
 		response:    api.Type{}, otherStatuses: map[int]string{201: "The type is new."}, errors: []int{409, 412},
 	}, putType)
 	for path, paused := range map[string]bool{"pause": true, "resume": false} {
 		get(a, operation{
-			method: "POST", path: "/types/{name}/" + path, version: typeVersion, id: path + "-type", tag: "Types", summary: pauseSummaries[paused], response: api.Type{}, errors: []int{404},
+			method: "POST", path: "/types/{name}/" + path, version: typeVersion, id: path + "-type", scope: writeScope, tag: "Types", summary: pauseSummaries[paused], response: api.Type{}, errors: []int{404},
 			description: "Jobs of a paused type are accepted but not started; running jobs continue.",
 		}, func(c *call) (reply, error) { return switchType(c, paused) })
 	}

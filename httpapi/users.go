@@ -11,7 +11,7 @@ import (
 
 func (a *server) userRoutes() {
 	get(a, operation{
-		method: "GET", path: "/users", id: "list-users", tag: "Access", summary: "List users",
+		method: "GET", path: "/users", id: "list-users", scope: readScope, tag: "Access", summary: "List users",
 		description: "By name, without the built-in user " + rota.AdminUser + ". A user without ADMIN sees itself only.",
 		query:       pageParams(), response: api.List[api.User]{},
 	}, func(c *call) (reply, error) {
@@ -19,23 +19,23 @@ func (a *server) userRoutes() {
 		return c.principals(cursorUsers, rota.KindUser, func(p *rota.Principal) (any, error) { return c.user(effects, p) })
 	})
 	route(a, operation{
-		method: "POST", path: "/users", id: "create-user", tag: "Access", summary: "Create a user",
+		method: "POST", path: "/users", id: "create-user", scope: writeScope, tag: "Access", summary: "Create a user",
 		description: "Without a password and a certificate the user can use tokens only.",
 		example:     `{"name": "bob", "password": "a text that nobody guesses"}`, secret: true,
 		status: 201, required: []string{"name"}, response: api.User{}, errors: []int{403, 409},
 	}, createUser)
 	get(a, operation{
-		method: "GET", path: "/users/{name}", id: "get-user", tag: "Access", summary: "Show a user",
+		method: "GET", path: "/users/{name}", id: "get-user", scope: readScope, tag: "Access", summary: "Show a user",
 		response: api.User{}, errors: []int{404},
 	}, func(c *call) (reply, error) { return then(c.showUser)(c.principal(rota.KindUser)) })
 	route(a, operation{
-		method: "PATCH", path: "/users/{name}", version: userVersion, id: "change-user", tag: "Access", summary: "Change the password or the certificate of a user",
+		method: "PATCH", path: "/users/{name}", version: userVersion, id: "change-user", scope: writeScope, tag: "Access", summary: "Change the password or the certificate of a user",
 		description: "Changes only the fields in the request; null removes a credential. Tokens of the user stay valid. " +
 			"A user without ADMIN may change its own password; with a token it also sends current_password.",
 		example: `{"password": "another text that nobody guesses"}`, secret: true, response: api.User{}, errors: []int{403, 404, 409},
 	}, changeUser)
 	get(a, operation{
-		method: "DELETE", path: "/users/{name}", id: "delete-user", tag: "Access", summary: "Delete a user",
+		method: "DELETE", path: "/users/{name}", id: "delete-user", scope: writeScope, tag: "Access", summary: "Delete a user",
 		description: "Its tokens and grants end with it. They stay without effect if a new user gets the name. A user that owns a template or schedule cannot be deleted.",
 		status:      204, errors: []int{403, 404, 409},
 	}, func(c *call) (reply, error) { return c.dropPrincipal(rota.KindUser) })
@@ -66,7 +66,7 @@ func changeUser(c *call, body *api.UserChange) (reply, error) {
 }
 
 // useCurrentPassword proves the password of the user of a request, and lets the request continue as if the user had logged in
-// with the password instead of a token.
+// with the password instead of a token. The scope of the token was checked before.
 func (c *call) useCurrentPassword(password string) error {
 	switch {
 	case password == "":

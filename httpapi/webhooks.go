@@ -13,20 +13,20 @@ import (
 
 func (a *server) webhookRoutes() {
 	get(a, operation{
-		method: "GET", path: "/webhooks", id: "get-webhooks", tag: "Webhooks", summary: "Show the webhooks for all events",
+		method: "GET", path: "/webhooks", id: "get-webhooks", scope: writeScope, tag: "Webhooks", summary: "Show the webhooks for all events",
 		description: "The webhooks of a template are part of the template. GET /jobs?type=rota.webhook lists deliveries, GET /dead?type=rota.webhook those that failed permanently.",
 		response:    api.Webhooks{},
 	}, func(c *call) (reply, error) {
 		return show(api.NewWebhooks)(c.Store.Webhooks(c.ctx))
 	})
 	route(a, operation{
-		method: "PUT", path: "/webhooks", version: webhooksVersion, id: "put-webhooks", tag: "Webhooks", summary: "Set the webhooks for all events",
+		method: "PUT", path: "/webhooks", version: webhooksVersion, id: "put-webhooks", scope: writeScope, tag: "Webhooks", summary: "Set the webhooks for all events",
 		description: "Takes effect immediately. Pending deliveries to a removed webhook are dropped.",
 		example:     `{"webhooks": [{"url": "https://example.com/hooks/rota", "events": ["job.dead", "schedule.missed"], "secret": "a text that nobody guesses"}]}`,
 		response:    api.Webhooks{}, errors: []int{409},
 	}, putWebhooks)
 	route(a, operation{
-		method: "POST", path: "/webhooks/test", id: "test-webhook", tag: "Webhooks", summary: "Test a webhook",
+		method: "POST", path: "/webhooks/test", id: "test-webhook", scope: writeScope, tag: "Webhooks", summary: "Test a webhook",
 		description: "Sends one signed request with the event " + eventTest + " and returns the result. It is not retried.",
 		example:     `{"url": "https://example.com/hooks/rota", "secret": "a text that nobody guesses"}`, response: api.WebhookTested{}, need: rota.Admin,
 	}, testWebhook)

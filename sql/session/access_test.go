@@ -174,3 +174,48 @@ func TestNodesNeedTheRightToSeeAllJobs(t *testing.T) {
 		}
 	}
 }
+
+// TestScopeIsCheckedBeforeAStatementIsPlanned runs statements whose other errors would say what exists, one by one, in one text and
+// prepared. All of them have the same answer. What changes only the session needs no scope.
+func TestScopeIsCheckedBeforeAStatementIsPlanned(t *testing.T) {
+	b := newFixture(t)
+	directory := access.NewDirectory(b.store, nil)
+	defer directory.Close()
+	ctx := context.Background()
+	for _, row := range []struct {
+		scope     rota.TokenScope
+		statement string
+		refused   bool
+	}{
+		{rota.ScopeRead, "DROP JOB missing", true}, {rota.ScopeRead, "CREATE JOB x SCHEDULE = EVERY 1 HOUR AS CALL missing()", true},
+		{rota.ScopeRead, "CREATE USER admin", true}, {rota.ScopeRead, "GRANT EXECUTE JOB TO nobody", true},
+		{rota.ScopeRead, "CANCEL JOB RUN '00000000-0000-7000-8000-000000000000'", true}, {rota.ScopeRead, "ALTER JOB missing OWNER TO nobody", true},
+		{rota.ScopeRead, "SHOW JOBS", false}, {rota.ScopeRead, "SHOW is_superuser", false}, {rota.ScopeRead, "SELECT 1", false},
+		{rota.ScopeRead, "SET timezone = 'UTC'", false}, {rota.ScopeRead, "DISCARD ALL", false},
+		{rota.ScopeWorker, "SELECT nonsense FROM nowhere", true}, {rota.ScopeWorker, "SHOW JOBS", true}, {rota.ScopeWorker, "DROP JOB missing", true},
+		{rota.ScopeWorker, "SET timezone = 'UTC'", false}, {rota.ScopeWorker, "ROLLBACK", false},
+		{rota.ScopeWrite, "SHOW JOBS", false}, {rota.ScopeWrite, "CREATE ROLE ops", false},
+	} {
+		identity := tokenOf(b, directory, "admin", row.scope, "")
+		s := b.console.Session(directory.Guard(identity), "admin")
+		check := func(way string, err error) {
+			t.Helper()
+			var e *session.Error
+			denied := errors.As(err, &e) && e.State == session.StateDenied && e.Message == "token "+identity.Token+" has the scope "+string(row.scope)+", which does not allow this"
+			if denied != row.refused || !row.refused && err != nil {
+				t.Errorf("%s %s with the scope %s: %v", way, row.statement, row.scope, err)
+			}
+		}
+		_, err := s.Prepare(ctx, row.statement, nil)
+		check("prepare", err)
+		_, err = s.Answers(ctx, row.statement)
+		check("run", err)
+		if row.refused {
+			_, err = s.Answers(ctx, "SELECT nonsense FROM nowhere; "+row.statement)
+			check("run after another", err)
+			if got := s.Status(); got != session.Idle {
+				t.Errorf("the session is in state %c", got)
+			}
+		}
+	}
+}

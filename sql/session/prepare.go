@@ -22,7 +22,7 @@ type Prepared struct {
 
 // Prepare parses a text of at most one statement. Parameter types that the caller does not give are inferred, with
 // text as the default.
-func (s *Session) Prepare(_ context.Context, text string, params []kind.Kind) (*Prepared, error) {
+func (s *Session) Prepare(ctx context.Context, text string, params []kind.Kind) (*Prepared, error) {
 	list, failed := s.parse(text)
 	if failed != nil {
 		return nil, s.fail(failed)
@@ -36,6 +36,9 @@ func (s *Session) Prepare(_ context.Context, text string, params []kind.Kind) (*
 	}
 	p := &Prepared{Text: text, statement: list[0].statement, span: list[0].span}
 	err := s.checkNotAborted(p.statement)
+	if err == nil {
+		err = s.checkScope(ctx, p.statement)
+	}
 	if err == nil {
 		err = s.describe(p, params)
 	}

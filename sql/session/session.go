@@ -53,7 +53,7 @@ func (s *Session) Status() Status {
 }
 
 // Run runs statements that are separated by semicolons and passes each answer to each. It parses the whole text before
-// it runs the first statement. Several statements are one implicit transaction, unless they contain BEGIN or COMMIT.
+// it runs the first statement, and refuses it if the token of the session may not run all statements. Several statements are one implicit transaction, unless they contain BEGIN or COMMIT.
 // Arguments are allowed only with a single query. Errors are *Error.
 func (s *Session) Run(ctx context.Context, text string, args []any, each func(*Answer) error) error {
 	list, err := s.parse(text)
@@ -63,6 +63,11 @@ func (s *Session) Run(ctx context.Context, text string, args []any, each func(*A
 	defer s.memory.Release(statementBytes * len(list))
 	if len(args) > 0 && len(list) != 1 {
 		return s.fail(newError(StateProtocol, "send each statement separately", "arguments belong to one statement, but the text has %d", len(list)))
+	}
+	for _, one := range list {
+		if err := s.checkScope(ctx, one.statement); err != nil {
+			return s.fail(asError(err, text, one.start))
+		}
 	}
 	for _, one := range list {
 		if s.tx == nil && len(list) > 1 { // at the beginning and after COMMIT or ROLLBACK
