@@ -21,7 +21,7 @@ func CheckPassword(password string) error {
 	case strings.ContainsRune(password, 0):
 		return rota.Invalidf("password", "contains a NUL character; remove it")
 	case len(password) < PasswordMin:
-		return rota.Invalidf("password", "has %d characters; use at least %d", utf8.RuneCountInString(password), PasswordMin)
+		return rota.Invalidf("password", "has %d characters; use at least %d characters", utf8.RuneCountInString(password), PasswordMin)
 	case len(password) > PasswordMax:
 		return rota.Invalidf("password", "has %d bytes; use at most %d", len(password), PasswordMax)
 	}

@@ -87,11 +87,30 @@ func createToken(c *call, body *api.TokenRequest) (reply, error) {
 	if command.ExpiresAt, err = body.ExpiresAt(now); err != nil {
 		return reply{}, err
 	}
+	if err := c.checkTokenJob(command.Job); err != nil {
+		return reply{}, err
+	}
 	put, token, err := c.putToken(command)
 	if err != nil {
 		return reply{}, problem.Rename(err, "expires_at", "expires")
 	}
 	return created(api.NewTokenCreated(put, token), base+"/tokens/"+put.ID)
+}
+
+// checkTokenJob refuses a token for a job that does not exist, or that the caller may not see: such a token could do nothing, and
+// would be for whatever gets the name later.
+func (c *call) checkTokenJob(name string) error {
+	if name == "" {
+		return nil
+	}
+	_, err := c.Store.Schedule(c.ctx, name)
+	if rota.CodeOf(err) == rota.NotFound {
+		_, err = c.Store.Template(c.ctx, name)
+	}
+	if rota.CodeOf(err) == rota.NotFound {
+		return problem.New(rota.NotFound, "job", "check the name; rota schedule list and rota template list show the names", "there is no job %s", name)
+	}
+	return err
 }
 
 // putToken creates a secret for a token and sends the command. The id of the token follows from that of the command, so

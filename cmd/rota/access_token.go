@@ -1,9 +1,11 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -26,12 +28,23 @@ func newTokenListCommand(a *app) *cobra.Command {
 	}
 	f.add(cmd, "user", "only tokens of this `USER`")
 	return listing[api.Token]{
-		path: "/tokens", filters: f, none: "no tokens; create one with rota token create",
+		path: "/tokens", filters: f, empty: a.noTokens,
 		heads: []string{"ID", "USER", "SCOPE", "?TYPE", "^?JOB", "!STATE", "EXPIRES", "LAST USED", "CREATED"}, drop: []string{"CREATED", "LAST USED"},
 		row: func(t api.Token) []string {
 			return []string{t.ID, t.User, t.Scope, string(t.Type), string(t.Job), tokenState(t), a.expiryText(t.ExpiresAt), orNever(a.ago(t.LastUsedAt.Time)), a.ago(t.CreatedAt.Time)}
 		},
 	}.command(a, cmd)
+}
+
+// noTokens is the text for an empty list of tokens. A user without tokens differs from one that does not exist; the tokens of a
+// user that was deleted are listed until they are removed.
+func (a *app) noTokens(ctx context.Context, query url.Values) (string, error) {
+	if user := query.Get("user"); user != "" && user != rota.AdminUser {
+		if _, err := a.call(ctx, newGet("/users"+pathSegment(user))); exitCode(err) == exitNotFound {
+			return "", err
+		}
+	}
+	return "no tokens; create one with rota token create", nil
 }
 
 func tokenState(t api.Token) string { return strings.ReplaceAll(t.State, "_", " ") }
@@ -120,13 +133,14 @@ func newTokenRevokeCommand(a *app) *cobra.Command {
 	}
 	yesFlag(cmd, &yes)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if strings.HasPrefix(args[0], rota.TokenPrefix) {
-			return usagef("write its part between the underscores", "the argument is a whole token or its name, not an id")
+		id := strings.TrimPrefix(args[0], rota.TokenPrefix) // the audit shows the name rota_ID
+		if strings.Contains(id, "_") {
+			return usagef("write its part between the underscores", "the argument is a whole token, not an id")
 		}
-		if err := a.confirmDelete(yes, "Revoke token %s?", args[0]); err != nil {
+		if err := a.confirmDelete(yes, "Revoke token %s?", id); err != nil {
 			return err
 		}
-		revoked, answer, err := fetch[api.Token](cmd.Context(), a, apiclient.Request{Method: http.MethodDelete, Path: "/tokens" + pathSegment(args[0])})
+		revoked, answer, err := fetch[api.Token](cmd.Context(), a, apiclient.Request{Method: http.MethodDelete, Path: "/tokens" + pathSegment(id)})
 		if err != nil {
 			return err
 		}

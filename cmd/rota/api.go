@@ -185,7 +185,10 @@ func (a *app) open(ctx context.Context, r apiclient.Request) (*http.Response, er
 	if r.Method != http.MethodGet {
 		r.Key = rota.NewID().String()
 	}
-	token, _ := a.authToken()
+	token, source := a.authToken()
+	if apiclient.UnsendableToken(token) {
+		return nil, usagef("write the token alone, on one line", "the token of %s contains a line break or a control character", source)
+	}
 	client, err := a.httpClient()
 	if err != nil {
 		return nil, err

@@ -41,10 +41,10 @@ func (a *app) refusal(address string, response *http.Response) error {
 	if code == exitDone {
 		code = exitFailed
 	}
-	if response.StatusCode == http.StatusUnauthorized {
+	if response.StatusCode == http.StatusUnauthorized && strings.Contains(p.Hint, "admin.token") { // a token that has ended has its own hint
 		p.Hint = a.tokenHint()
 	}
-	refused := &exitError{code: code, hint: fieldsToFlags(requestsToCommands(sanitize(p.Hint))), err: errors.New(fieldsToFlags(problemText(p)))}
+	refused := &exitError{code: code, hint: fieldsToFlags(grantsToCommands(requestsToCommands(sanitize(p.Hint)))), err: errors.New(fieldsToFlags(problemText(p)))}
 	if p.SQLState != "" {
 		refused.statement = p
 	}
@@ -57,9 +57,13 @@ func (a *app) refusal(address string, response *http.Response) error {
 // leadingField is the field at the beginning of a problem.
 var leadingField = regexp.MustCompile(`^[a-z]+(_[a-z]+)+`)
 
+// privilegeField is the number of a privilege in a request, which means nothing to a user.
+var privilegeField = regexp.MustCompile(`^privileges\[[0-9]+\]: `)
+
 // fieldToFlag replaces the field at the beginning of a text by the flag that sets it. Fields whose name is one word
 // are left alone: an argument may set them.
 func fieldToFlag(text string) string {
+	text = privilegeField.ReplaceAllString(text, "")
 	field := leadingField.FindString(text)
 	flag := string(flagName(nil, field))
 	switch flag {
@@ -102,6 +106,22 @@ func requestsToCommands(text string) string {
 		text = r.shape.ReplaceAllString(text, r.command)
 	}
 	return text
+}
+
+// grantStatement matches the statement in the hint of a denied act.
+var grantStatement = regexp.MustCompile(`\bGRANT ([A-Z]+(?: [A-Z]+)*?)(?: ON JOB (\S+))? TO (\S+)$`)
+
+// grantsToCommands replaces the statement that grants a missing privilege by the command that does the same.
+func grantsToCommands(text string) string {
+	m := grantStatement.FindStringSubmatch(text)
+	if m == nil || !isPrivilege([]string{m[1]}) {
+		return text
+	}
+	command := "rota grant " + privilegeWord(m[1])
+	if m[2] != "" {
+		command += " --job " + m[2]
+	}
+	return strings.TrimSuffix(text, m[0]) + command + " --to " + m[3]
 }
 
 // adviceFlags maps fields in the server's texts to flags, where a command has no field of that name.

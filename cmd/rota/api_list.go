@@ -100,6 +100,9 @@ type listing[T any] struct {
 	drop    []string               // columns that may be dropped, as mayDrop takes them
 	none    string                 // text for an empty list
 	row     func(T) []string
+
+	// empty returns the text for an empty list, instead of none, or why it is empty as an error; nil: none.
+	empty func(ctx context.Context, query url.Values) (string, error)
 }
 
 // command completes the command: it adds the flags of every list.
@@ -129,6 +132,11 @@ func (l listing[T]) print(ctx context.Context, a *app, query url.Values, flags l
 	found, err := a.list(ctx, l.path, query, flags)
 	if err != nil {
 		return err
+	}
+	if l.empty != nil && len(found.Items) == 0 && flags.cursor == "" {
+		if l.none, err = l.empty(ctx, query); err != nil {
+			return err
+		}
 	}
 	return printPage(a, found, newTable(l.heads...).mayDrop(l.drop...).orElse(l.none), l.row)
 }

@@ -176,6 +176,9 @@ func anyFlagOf(cmd *cobra.Command) (given bool) {
 	return given
 }
 
+// exportEnd is how the last line of an export begins.
+const exportEnd = `{"end":`
+
 // exportChain copies the export of the server. Its last line tells that it is complete.
 func (a *app) exportChain(ctx context.Context) error {
 	response, err := a.open(ctx, apiclient.Request{Method: http.MethodGet, Path: "/audit/export", Accept: "application/x-ndjson"})
@@ -187,7 +190,7 @@ func (a *app) exportChain(ctx context.Context) error {
 	last := []byte(nil)
 	for {
 		line, err := lines.ReadBytes('\n')
-		if err == io.EOF && len(line) == 0 && bytes.HasPrefix(last, []byte(`{"end":`)) {
+		if err == io.EOF && len(line) == 0 && bytes.HasPrefix(last, []byte(exportEnd)) {
 			return nil
 		}
 		if err != nil {

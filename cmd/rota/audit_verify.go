@@ -1,7 +1,10 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"crypto/ed25519"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/url"
@@ -61,10 +64,56 @@ func (a *app) verifyAudit(ctx context.Context, opts auditVerifyOptions) error {
 	if err != nil {
 		return err
 	}
+	var signer rota.AuditKey
+	if signer.UnmarshalText([]byte(found.Key)) == nil {
+		if err := checkPrivateKeys(trust.Keys, signer); err != nil {
+			return err
+		}
+	}
 	if err := a.print(answer, func(w io.Writer) { writeAuditVerification(w, found) }); err != nil || found.Clean {
 		return err
 	}
-	return failf(exitNotClean, "keep a copy of the store and of the signed heads for the investigation", "the audit was tampered with: %s", faultText(found.Fault))
+	return failf(exitNotClean, tamperedHint(opts, found.Fault), "the audit was tampered with: %s", faultText(found.Fault))
+}
+
+// tamperedHint says what else than tampering explains a fault, and what to do.
+func tamperedHint(opts auditVerifyOptions, fault *api.AuditFault) string {
+	const keep = "keep a copy of the store and of the signed heads for the investigation"
+	switch {
+	case opts.file != "" && !hasExportEnd(opts.file):
+		return "the file has no last line, so it is incomplete: export again with rota audit export; otherwise " + keep
+	case opts.file == "" && fault.Kind == rota.AuditCutOff:
+		return keep + "; after a restore, move audit.head away: docs/operating.md"
+	}
+	return keep
+}
+
+// hasExportEnd reports whether the last line of a file is the end of an export.
+func hasExportEnd(path string) bool {
+	file, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer file.Close()
+	tail := make([]byte, 1<<10) // the end has two numbers
+	if info, err := file.Stat(); err == nil {
+		tail = tail[:min(info.Size(), int64(len(tail)))]
+		_, _ = file.ReadAt(tail, info.Size()-int64(len(tail)))
+	}
+	lines := bytes.Split(bytes.TrimSuffix(tail, []byte("\n")), []byte("\n"))
+	return bytes.HasPrefix(lines[len(lines)-1], []byte(exportEnd)) && json.Valid(lines[len(lines)-1])
+}
+
+// checkPrivateKeys refuses keys that are private. Both kinds look alike, so that a private one is found by its public key:
+// that of the server, of the export or of a head. The anchor can have others.
+func checkPrivateKeys(given []rota.AuditKey, public ...rota.AuditKey) error {
+	for _, key := range given {
+		of := rota.AuditKey(ed25519.NewKeyFromSeed(key[:]).Public().(ed25519.PublicKey))
+		if slices.Contains(public, of) {
+			return usagef("give the public key "+of.String()+", and show nobody the file audit.key", "--key is the private key of the file audit.key")
+		}
+	}
+	return nil
 }
 
 // readTrust reads the keys and the heads that the user kept, and checks the signatures of the heads.
@@ -91,6 +140,9 @@ func readTrust(opts auditVerifyOptions) (trust rota.AuditTrust, heads []rota.Aud
 		return trust, nil, err
 	}
 	for i, h := range heads {
+		if err := checkPrivateKeys(trust.Keys, h.Key); err != nil {
+			return trust, nil, err
+		}
 		if len(trust.Keys) > 0 && !slices.Contains(trust.Keys, h.Key) {
 			return trust, nil, failf(exitNotClean, "find out who signed it", "the head of entry %d in %s was signed with the key %s", h.Seq, opts.head, h.Key)
 		}

@@ -6,12 +6,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/api"
 )
 
 // privilegeHelp lists the privileges in help.
-const privilegeHelp = `PRIVILEGE is one of these, in either case, with spaces or underscores; several are separated by commas:
+const privilegeHelp = `PRIVILEGE is one of these, in either case, with spaces or underscores; several may be separated by commas:
 
   CREATE JOB            create jobs, templates and schedules
   ALTER JOB             change, pause, cancel, retry, move
@@ -38,7 +37,7 @@ func newGrantCommand(a *app) *cobra.Command {
 	privilegeFlags(a, cmd, &job)
 	granteesFlag(a, cmd, &to, "to", "`USER` or role that gets the privilege (repeatable)")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		privileges, err := privilegeArgs(cmd, args)
+		privileges, err := a.privilegeArgs(cmd, args)
 		if err != nil {
 			return err
 		}
@@ -69,7 +68,7 @@ ones. A user may still have the privilege through a role: rota grant list --user
 	privilegeFlags(a, cmd, &job)
 	granteesFlag(a, cmd, &from, "from", "`USER` or role that loses the privilege (repeatable)")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		privileges, err := privilegeArgs(cmd, args)
+		privileges, err := a.privilegeArgs(cmd, args)
 		if err != nil {
 			return err
 		}
@@ -103,27 +102,7 @@ func completePrivileges(cmd *cobra.Command, args []string, _ string) (names []st
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	for _, p := range rota.Privileges {
-		names = append(names, strings.ReplaceAll(string(p), " ", "_"))
-	}
-	return names, cobra.ShellCompDirectiveNoFileComp
-}
-
-// privilegeArgs reads privileges: words that are separated by commas, so that a shell needs no quotes.
-func privilegeArgs(cmd *cobra.Command, args []string) (privileges []string, err error) {
-	var words []string
-	for word := range strings.SplitSeq(strings.Join(args, " "), ",") {
-		if strings.TrimSpace(word) != "" {
-			words = append(words, word)
-		}
-	}
-	if len(words) == 0 {
-		return nil, usagef("write one, such as "+cmd.CommandPath()+" EXECUTE_JOB; see "+cmd.CommandPath()+" --help", "%s needs a PRIVILEGE", commandName(cmd))
-	}
-	for _, p := range api.ParsePrivileges(words) {
-		privileges = append(privileges, string(p))
-	}
-	return privileges, nil
+	return privilegeWords(), cobra.ShellCompDirectiveNoFileComp
 }
 
 func privilegeText(privilege, job string) string {

@@ -2,8 +2,11 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"fmt"
+	"net/url"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -44,7 +47,23 @@ func newJobListCommand(a *app) *cobra.Command {
 	f.add(cmd, "execution", "only the attempts of the execution with this `ID` or name")
 	search := &searchFlags{}
 	search.flags(cmd, "jobs")
-	return listing[api.Job]{path: "/jobs", filters: f, search: search, none: "no jobs", heads: jobHeads, drop: jobDrop, row: a.jobRow}.command(a, cmd)
+	return listing[api.Job]{path: "/jobs", filters: f, search: search, empty: a.noJobs, heads: jobHeads, drop: jobDrop, row: a.jobRow}.command(a, cmd)
+}
+
+// noJobs is the text for an empty list of jobs.
+func (a *app) noJobs(ctx context.Context, _ url.Values) (string, error) {
+	if a.viewsAll(ctx) {
+		return "no jobs", nil
+	}
+	return "no jobs that you may see; jobs of templates and schedules of others need VIEW JOB HISTORY: rota me", nil
+}
+
+// viewsAll reports whether the user may see all jobs. If the server does not say, it may.
+func (a *app) viewsAll(ctx context.Context) bool {
+	me, _, err := fetch[api.Me](ctx, a, newGet("/me"))
+	return err != nil || me.Admin && (me.Token == nil || me.Token.Job == "") || slices.ContainsFunc(me.Privileges, func(p api.MyPrivilege) bool {
+		return p.Privilege == string(rota.ViewJobHistory) && p.Job == "" && (me.Token == nil || me.Token.Job == "")
+	})
 }
 
 // The columns of a list of jobs.

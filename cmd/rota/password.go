@@ -9,25 +9,31 @@ import (
 	"syscall"
 
 	"golang.org/x/term"
+
+	"github.com/rotajobs/rota/access"
 )
 
 // newPassword reads a new password: on a terminal it asks twice and does not show it, otherwise it reads standard input
 // without the line break at its end.
-func (a *app) newPassword(ctx context.Context, user string) (string, error) {
+func (a *app) newPassword(ctx context.Context, user, command string) (string, error) {
 	file, isFile := a.in.(*os.File)
 	if !a.terminal.in || !isFile {
-		return a.passwordFromInput()
+		return a.passwordFromInput(command)
 	}
 	first, err := a.askPassword(ctx, file, "New password of "+sanitize(user)+": ")
-	if err != nil {
+	switch {
+	case err != nil:
+		return "", err
+	case first == "":
+		return "", noPassword(command)
+	}
+	if err := access.CheckPassword(first); err != nil {
 		return "", err
 	}
 	second, err := a.askPassword(ctx, file, "The same again: ")
 	switch {
 	case err != nil:
 		return "", err
-	case first == "":
-		return "", noPassword()
 	case first != second:
 		return "", usagef("type the same password twice", "the passwords differ; nothing was done")
 	}
@@ -38,7 +44,7 @@ func (a *app) newPassword(ctx context.Context, user string) (string, error) {
 func (a *app) changedPassword(ctx context.Context, user string) (current, next string, err error) {
 	file, isFile := a.in.(*os.File)
 	if !a.terminal.in || !isFile {
-		lines, err := a.passwordLines()
+		lines, err := a.passwordLines("rota user passwd " + user)
 		if err == nil && len(lines) != 2 {
 			err = usagef("write the current password on the first line and the new one on the second", "standard input has %s, not two", plural(len(lines), "line", "lines"))
 		}
@@ -50,12 +56,12 @@ func (a *app) changedPassword(ctx context.Context, user string) (current, next s
 	if current, err = a.askPassword(ctx, file, "Current password of "+sanitize(user)+": "); err != nil {
 		return "", "", err
 	}
-	next, err = a.newPassword(ctx, user)
+	next, err = a.newPassword(ctx, user, "rota user passwd "+user)
 	return current, next, err
 }
 
-func (a *app) passwordFromInput() (string, error) {
-	lines, err := a.passwordLines()
+func (a *app) passwordFromInput(command string) (string, error) {
+	lines, err := a.passwordLines(command)
 	switch {
 	case err != nil:
 		return "", err
@@ -66,7 +72,7 @@ func (a *app) passwordFromInput() (string, error) {
 }
 
 // passwordLines returns the lines of standard input, at least one that is not empty.
-func (a *app) passwordLines() ([]string, error) {
+func (a *app) passwordLines(command string) ([]string, error) {
 	text, err := readAtMost(a.in, "standard input")
 	if err != nil {
 		return nil, err
@@ -76,7 +82,7 @@ func (a *app) passwordLines() ([]string, error) {
 		lines[i] = strings.TrimSuffix(lines[i], "\r")
 	}
 	if lines[0] == "" {
-		return nil, noPassword()
+		return nil, noPassword(command)
 	}
 	return lines, nil
 }
@@ -90,8 +96,9 @@ func withHint(err error, hint string) error {
 	return err
 }
 
-func noPassword() error {
-	return usagef("write it to standard input, such as rota user passwd bob < FILE", "there is no password on standard input")
+// noPassword refuses a missing password. The hint names the command that the user typed.
+func noPassword(command string) error {
+	return usagef("type it, or write it to standard input: "+shortened(command)+" < FILE", "there is no password on standard input")
 }
 
 // askPassword reads a line without echo. A signal restores the terminal before the program ends.

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"net/url"
@@ -82,13 +81,20 @@ func (a *app) resolveLog(ctx context.Context, text string) (string, error) {
 			}
 		}
 	}
-	if all, err := a.executionsOf(ctx, name, latest, 1); err != nil || len(all) == 0 {
-		return "", cmp.Or(err, noExecutions(name))
+	switch all, err := a.executionsOf(ctx, name, latest, 1); {
+	case err != nil:
+		return "", err
+	case len(all) == 0:
+		return "", a.noExecutions(ctx, name)
 	}
 	return "", failf(exitNotFound, "rota job runs "+name+" shows its executions", "no execution of %s has started, so that there is no log", name)
 }
 
-func noExecutions(name string) error {
+// noExecutions says that nothing of a name was run, or that the user sees nothing of it.
+func (a *app) noExecutions(ctx context.Context, name string) error {
+	if !a.viewsAll(ctx) {
+		return failf(exitNotFound, "ask an administrator for VIEW JOB HISTORY on it, or start one with rota schedule trigger", "%s has no executions that you may see", name)
+	}
 	return failf(exitNotFound, "rota job create and rota schedule trigger create one", "%s has no executions", name)
 }
 
@@ -121,7 +127,7 @@ func (a *app) namedExecution(ctx context.Context, name string, m meaning) (e api
 	case err != nil:
 		return e, err
 	case len(found) == 0 && m.states == nil:
-		return e, noExecutions(name)
+		return e, a.noExecutions(ctx, name)
 	case len(found) == 0:
 		return e, failf(exitNotFound, "rota job runs "+name+" shows its executions", "no execution of %s %s", name, m.text)
 	case len(found) > 1:

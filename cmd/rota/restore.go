@@ -27,6 +27,9 @@ type restoreView struct {
 	Jobs  int    `json:"jobs"`
 	Aside string `json:"aside,omitempty"` // path of the previous store
 
+	UsableTokens int    `json:"usable_tokens,omitempty"` // tokens that are neither revoked nor expired in the backup
+	OtherHead    string `json:"other_head,omitempty"`    // path of an audit.head that does not fit the restored audit
+
 	AsideFiles []string         `json:"aside_files,omitempty"` // paths of the previous databases of targets
 	Restored   []sqlite.Content `json:"restored"`
 	LeftOut    []sqlite.LeftOut `json:"left_out"`
@@ -102,6 +105,9 @@ func (a *app) restore(ctx context.Context, file string, opts restoreOptions) err
 	if view.Jobs, err = a.checkCopy(ctx, file, copied); err != nil {
 		return err
 	}
+	if err := a.readAccess(ctx, filepath.Join(dir, "audit.head"), copied, &view); err != nil {
+		return err
+	}
 	files := attachedFiles{scratch: filepath.Join(scratch, "files"), dir: dir}
 	if err := files.detach(ctx, copied, &view); err != nil {
 		return err
@@ -171,6 +177,13 @@ func writeRestore(w io.Writer, file string, view restoreView) {
 	}
 	fmt.Fprintf(w, "restored %s from %s: clean, %s\n", view.Store, file, plural(view.Jobs, "job", "jobs"))
 	writeContents(w, "restored", view.Restored, view.LeftOut)
+	if view.UsableTokens > 0 {
+		fmt.Fprintf(w, "%s valid, as at the time of the backup: revoke again what was revoked since; rota token list shows them\n",
+			plural(view.UsableTokens, "token is", "tokens are"))
+	}
+	if view.OtherHead != "" {
+		fmt.Fprintf(w, "move %s away before the server starts: it is signed for an audit that the backup does not have\n", view.OtherHead)
+	}
 }
 
 // checkReplace refuses to replace a store without force, unless an interrupted restore of the same backup wrote it.

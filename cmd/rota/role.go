@@ -132,7 +132,11 @@ func (a *app) sendRevoke(cmd *cobra.Command, query url.Values, from []string, wh
 	if err != nil {
 		return err
 	}
-	return a.printMessage(answer, "%s", grantMessage(changed, "revoked %s from %s", "%[2]s has no %[1]s of its own", what))
+	err = a.printMessage(answer, "%s", grantMessage(changed, "revoked %s from %s", "%[2]s has no %[1]s of its own", what))
+	if err == nil && a.output == formatTable && !changed.Changed && query.Get("privilege") != "" {
+		a.hintElsewhere(cmd.Context(), query, from)
+	}
+	return err
 }
 
 func grantMessage(changed api.GrantsChanged, done, unchanged, what string) string {

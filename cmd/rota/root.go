@@ -99,13 +99,22 @@ func flagHint(cmd *cobra.Command, err error) string {
 // suggestFlag returns the flag whose name is nearest to an unknown one. Cobra suggests only commands, so each flag is
 // added to a command tree of its own.
 func suggestFlag(cmd *cobra.Command, name string) string {
-	flags := &cobra.Command{SuggestionsMinimumDistance: 2}
+	var names []string
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
 		if !f.Hidden {
-			flags.AddCommand(&cobra.Command{Use: f.Name, Run: func(*cobra.Command, []string) {}})
+			names = append(names, f.Name)
 		}
 	})
-	if near := flags.SuggestionsFor(name); len(name) > 1 && len(near) > 0 {
+	return nearestOf(names, name)
+}
+
+// nearestOf returns the name that is nearest to an unknown one; empty: none is near.
+func nearestOf(names []string, unknown string) string {
+	all := &cobra.Command{SuggestionsMinimumDistance: 2}
+	for _, name := range names {
+		all.AddCommand(&cobra.Command{Use: name, Run: func(*cobra.Command, []string) {}})
+	}
+	if near := all.SuggestionsFor(unknown); len(unknown) > 1 && len(near) > 0 {
 		return near[0]
 	}
 	return ""

@@ -14,7 +14,7 @@ import (
 
 // sqlExits maps the SQLSTATE of a refused statement to an exit code; other states exit with exitFailed.
 var sqlExits = map[string]int{
-	session.StateUnknown: exitNotFound, session.StateDenied: exitDenied, session.StateUnavailable: exitUnavailable,
+	session.StateBadValue: exitUsage, session.StateUnknown: exitNotFound, session.StateDenied: exitDenied, session.StateUnavailable: exitUnavailable,
 }
 
 // statementError is the error of a statement. It is printed as psql does, with the line of the error.

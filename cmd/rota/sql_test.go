@@ -104,7 +104,7 @@ func TestSQLFileStopsAtFirstError(t *testing.T) {
 }
 
 func TestSQLExitCodes(t *testing.T) {
-	for state, want := range map[string]int{"42601": exitFailed, "42704": exitNotFound, "42501": exitDenied, "57P03": exitUnavailable, "40001": exitFailed} {
+	for state, want := range map[string]int{"42601": exitFailed, "22023": exitUsage, "42704": exitNotFound, "42501": exitDenied, "57P03": exitUnavailable, "40001": exitFailed} {
 		err := sqlRequest{}.asStatementError(&exitError{code: exitUsage, err: errors.New("no"), statement: &api.Problem{SQLState: state}})
 		if got := exitCode(err); got != want {
 			t.Errorf("%s exits with %d, not %d", state, got, want)

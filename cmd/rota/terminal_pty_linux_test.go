@@ -17,6 +17,12 @@ import (
 // to a file if one is given. The answer is typed when the terminal shows a question.
 func onTerminal(t *testing.T, output *os.File, answer string, args ...string) (shown string, code int) {
 	t.Helper()
+	return onTerminalAt(t, output, "[y/N] ", answer, args...)
+}
+
+// onTerminalAt is onTerminal for another question.
+func onTerminalAt(t *testing.T, output *os.File, question, answer string, args ...string) (shown string, code int) {
+	t.Helper()
 	user, program := openTerminal(t)
 	cmd := exec.Command(os.Args[0], args...)
 	cmd.Env = []string{"ROTA_TEST_PROGRAM=1", "HOME=" + t.TempDir(), "TERM=xterm"}
@@ -35,7 +41,7 @@ func onTerminal(t *testing.T, output *os.File, answer string, args ...string) (s
 	}()
 	if answer != "" {
 		select {
-		case <-screen.waitFor("[y/N] "):
+		case <-screen.waitFor(question):
 		case <-time.After(20 * time.Second):
 			t.Errorf("no question:\n%s", screen)
 		}
@@ -49,6 +55,14 @@ func onTerminal(t *testing.T, output *os.File, answer string, args ...string) (s
 		t.Fatalf("the program does not end:\n%s", screen)
 	}
 	return screen.String(), cmd.ProcessState.ExitCode()
+}
+
+// TestShortPasswordIsRefusedAtOnce: a password that is too short is not asked for again.
+func TestShortPasswordIsRefusedAtOnce(t *testing.T) {
+	shown, code := onTerminalAt(t, nil, "New password of bob: ", "short\n", "user", "create", "bob", "--data", t.TempDir())
+	if code != exitUsage || !strings.Contains(shown, "use at least 12 characters") || strings.Contains(shown, "The same again") {
+		t.Errorf("it exits with %d:\n%s", code, shown)
+	}
 }
 
 // TestDeleteAsksOnTerminalWithRedirectedOutput: the question reaches the terminal if all output goes to a file.

@@ -93,7 +93,7 @@ twice and does not show it. A user with --no-password logs in with tokens, or wi
 			body["certificate"] = certificate
 		}
 		if !without {
-			password, err := a.newPassword(cmd.Context(), args[0])
+			password, err := a.newPassword(cmd.Context(), args[0], "rota user create "+args[0])
 			if err != nil {
 				return withHint(err, "add --no-password for a user that logs in with tokens or a certificate")
 			}
@@ -131,7 +131,7 @@ first line, and the new one the second. Tokens of the user stay valid; rota toke
 		if me.User == args[0] && !me.Admin && me.Token != nil {
 			body["current_password"], body["password"], err = a.changedPassword(cmd.Context(), args[0])
 		} else {
-			body["password"], err = a.newPassword(cmd.Context(), args[0])
+			body["password"], err = a.newPassword(cmd.Context(), args[0], "rota user passwd "+args[0])
 		}
 		if err != nil {
 			return err

@@ -56,7 +56,15 @@ func CheckToken(token string, config *tls.Config) error {
 	if token == "" && !HasCertificate(config) {
 		return rota.Invalidf("token", "is empty; pass the token of the file admin.token in the data directory of the server")
 	}
+	if UnsendableToken(token) {
+		return rota.Invalidf("token", "contains a line break or a control character; pass the token alone")
+	}
 	return nil
+}
+
+// UnsendableToken reports whether a token has a character that no header can have, so that it cannot be sent.
+func UnsendableToken(token string) bool {
+	return strings.ContainsFunc(token, func(r rune) bool { return r < ' ' || r == 0x7f })
 }
 
 // Undecided reports whether an error leaves open if the request was executed.

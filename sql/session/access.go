@@ -126,6 +126,12 @@ func (p *planner) principal(name string) (*rota.Principal, error) {
 	return found, err
 }
 
+// isRole reports whether there is a role of a name.
+func (p *planner) isRole(name string) bool {
+	found, err := p.principal(name)
+	return err == nil && found != nil && found.Kind == rota.KindRole
+}
+
 // principalError words an error about one user or role.
 func principalError(err error, kind rota.PrincipalKind, name string) error {
 	var e *rota.Error
@@ -229,6 +235,8 @@ func (p *planner) alterOwner(q *ddl.AlterOwner) (*plan, error) {
 		switch {
 		case !errors.As(err, &e) || e.Code != rota.NotFound:
 			return err
+		case fieldOf(e) == "owner" && p.isRole(owner):
+			return newError(StateBadValue, "name a user; SHOW USERS lists them", "a role cannot own a job, and %s is a role", owner).at(ddl.PlaceOwner)
 		case fieldOf(e) == "owner":
 			return noPrincipal("user", owner, err).at(ddl.PlaceOwner)
 		}
