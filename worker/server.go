@@ -39,7 +39,7 @@ func (s *server) call(ctx context.Context, act string, r apiclient.Request, into
 	return s.callAfter(ctx, &s.otherBackoff, s.timeout, act, r, into)
 }
 
-// declare is call for a request that the server may deny to a token with which a worker can claim.
+// declare is call for a declaration, which the server may deny to a token with which the worker can claim.
 func (s *server) declare(ctx context.Context, act string, r apiclient.Request, into any) error {
 	return s.send(ctx, &s.otherBackoff, s.timeout, act, r, into)
 }

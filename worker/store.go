@@ -74,14 +74,14 @@ func asError(err error) *rota.Error {
 
 // Type reads a type.
 func (s *store) Type(ctx context.Context, name string) (*rota.Type, error) {
-	return s.callType(ctx, name, apiclient.Request{Method: http.MethodGet})
+	return callType(ctx, s.server.call, name, apiclient.Request{Method: http.MethodGet})
 }
 
 func (s *store) putType(ctx context.Context, c *rota.PutType) (rota.Reply, error) {
 	if c.Mode != rota.PutAny || c.Version != nil {
 		return nil, errUnsupported("put_type with a condition")
 	}
-	typ, err := s.callType(ctx, c.Name, apiclient.Request{Method: http.MethodPut, Key: c.ID.String(), Body: api.NewTypeRequest(c.Spec)})
+	typ, err := callType(ctx, s.server.declare, c.Name, apiclient.Request{Method: http.MethodPut, Key: c.ID.String(), Body: api.NewTypeRequest(c.Spec)})
 	if rota.CodeOf(err) == rota.Denied {
 		return s.declaredType(ctx, c.Name, err)
 	}
@@ -112,10 +112,10 @@ func (s *store) declaredType(ctx context.Context, name string, denied error) (ro
 	return &rota.TypePut{Type: typ}, nil
 }
 
-func (s *store) callType(ctx context.Context, name string, r apiclient.Request) (*rota.Type, error) {
+func callType(ctx context.Context, call func(context.Context, string, apiclient.Request, any) error, name string, r apiclient.Request) (*rota.Type, error) {
 	r.Path = "/types/" + url.PathEscape(name)
 	var t api.Type
-	if err := s.server.declare(ctx, "type "+name, r, &t); err != nil {
+	if err := call(ctx, "type "+name, r, &t); err != nil {
 		return nil, err
 	}
 	if t.Name == "" {

@@ -113,7 +113,7 @@ func TestDeniedActHintsWithCommand(t *testing.T) {
 	}
 }
 
-// TestAuditVerifyHints: a file that was cut off, a private key and a restore are no riddles.
+// TestAuditVerifyHints: a file that was cut off, a private key and a restore are named.
 func TestAuditVerifyHints(t *testing.T) {
 	s := auditServer(t)
 	export := s.file("export.jsonl")
