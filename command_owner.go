@@ -5,24 +5,32 @@ import (
 	"time"
 )
 
-// SetOwner changes the owner of the template and of the schedule of a name, of those that exist. Jobs that
-// exist keep the owner that they were created with.
+// SetOwner changes the owner of the template and of the schedule of a name, of those that exist, or only of one
+// of them. Jobs that exist keep the owner that they were created with.
 type SetOwner struct {
-	Meta  `wire:"1"`
-	Name  string `wire:"2"`
-	Owner string `wire:"3"` // an existing user, or admin
+	Meta    `wire:"1"`
+	Name    string `wire:"2"`
+	Owner   string `wire:"3"` // an existing user, or admin
+	Kind    string `wire:"4"` // ExpectTemplate or ExpectSchedule; empty: both
+	Version *ID    `wire:"5"` // version of the one that the caller has read, with Kind; nil: any
 }
 
 // Verb returns the kind of the command.
 func (*SetOwner) Verb() Verb { return VerbSetOwner }
 
-// Validate requires a name and an owner.
+// Validate requires a name and an owner, and a kind if there is a version.
 func (c *SetOwner) Validate() error {
-	return asError(first(checkName("name", c.Name, true), checkName("owner", c.Owner, true)))
+	if err := first(checkName("name", c.Name, true), checkName("owner", c.Owner, true)); err != nil {
+		return err
+	}
+	if c.Kind == "" && c.Version == nil {
+		return nil
+	}
+	return asError(checkOneOf("kind", c.Kind, ExpectTemplate, ExpectSchedule))
 }
 
-// OwnerSet answers SetOwner with the rows as they are now; nil: there is none. Changed is false if the user
-// owned them already.
+// OwnerSet answers SetOwner with the rows of its kind as they are now; nil: there is none. Changed is false if the
+// user owned them already.
 type OwnerSet struct {
 	Template *Template
 	Schedule *Schedule

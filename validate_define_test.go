@@ -29,6 +29,8 @@ func definitionRefusals() map[rota.Verb][]refusal {
 			breaks("no name", func(c *rota.SetOwner) { c.Name = "" }, "name", "is empty"),
 			breaks("no owner", func(c *rota.SetOwner) { c.Owner = "" }, "owner", "is empty"),
 			breaks("an owner with a space", func(c *rota.SetOwner) { c.Owner = "a b" }, "owner", "allowed are letters"),
+			breaks("an unknown kind", func(c *rota.SetOwner) { c.Kind = "job" }, "kind", `is "job"; allowed are template, schedule`),
+			breaks("a version without a kind", func(c *rota.SetOwner) { c.Version = new(rota.NewID()) }, "kind", "allowed are template, schedule"),
 		},
 		rota.VerbSwitchSchedule: {
 			breaks("no name", func(c *rota.SwitchSchedule) { c.Name = "" }, "name", "is empty"),

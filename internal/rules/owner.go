@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"cmp"
 	"strings"
 	"time"
 
@@ -34,7 +35,7 @@ func renewTemplate(u *UnitOfWork, c rota.Command, t *rota.Template) {
 	t.Owner, t.Since = ownerFor(u, c.Head().Actor), beginsAt(u, t.Since)
 }
 
-// decideSetOwner gives the template and the schedule of a name another owner. Since stays, so
+// decideSetOwner gives the template and the schedule of a name, or one of them, another owner. Since stays, so
 // that grants on the definition stay valid.
 func decideSetOwner(u *UnitOfWork, c *rota.SetOwner) (rota.Reply, *rota.Error) {
 	u.wantAuditedSubject(c, TemplateSubject(c.Name))
@@ -43,6 +44,12 @@ func decideSetOwner(u *UnitOfWork, c *rota.SetOwner) (rota.Reply, *rota.Error) {
 	Schedules.want(u, c.Name)
 	Principals.want(u, c.Owner)
 	t, s := Templates.get(u, c.Name), Schedules.get(u, c.Name)
+	switch c.Kind {
+	case rota.ExpectTemplate:
+		s = nil
+	case rota.ExpectSchedule:
+		t = nil
+	}
 	reply := &rota.OwnerSet{Template: t, Schedule: s}
 	if u.auditedSubject(c, TemplateSubject(c.Name)) || u.auditedSubject(c, ScheduleSubject(c.Name)) {
 		return reply, nil
@@ -50,8 +57,13 @@ func decideSetOwner(u *UnitOfWork, c *rota.SetOwner) (rota.Reply, *rota.Error) {
 	if t != nil && t.Owner == "" { // what was dropped is nobody's until it is created again
 		t, reply.Template = nil, nil
 	}
-	if t == nil && s == nil {
-		return nil, noName("job", c.Name)
+	switch {
+	case t == nil && s == nil:
+		return nil, noName(cmp.Or(c.Kind, "job"), c.Name)
+	case t != nil && isOther(c.Version, t.Version):
+		return nil, changedSince(TemplateSubject(c.Name))
+	case s != nil && isOther(c.Version, s.Version):
+		return nil, changedSince(ScheduleSubject(c.Name))
 	}
 	if refusal := mayOwn(u, c.Owner); refusal != nil {
 		return nil, refusal

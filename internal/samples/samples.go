@@ -159,6 +159,7 @@ func Variants() map[string]rota.Command {
 		"unarchive_version":       &rota.Unarchive{Meta: Meta(59), Name: "mail", Version: new(ID(0x64))},
 		"switch_schedule_version": &rota.SwitchSchedule{Meta: Meta(60), Name: "nightly", State: rota.SchedulePaused, Version: new(ID(0x64))},
 		"trigger_version":         &rota.Trigger{Meta: Meta(61), Schedule: "nightly", Version: new(ID(0x64))},
+		"set_owner_version":       &rota.SetOwner{Meta: Meta(73), Name: "nightly", Owner: "ada", Kind: rota.ExpectSchedule, Version: new(ID(0x64))},
 		"backfill_version":        &rota.Backfill{Meta: Meta(62), Schedule: "nightly", Times: []rota.FireTime{{At: Time}}, Version: new(ID(0x64))},
 		"redrive_again": &rota.Redrive{
 			Meta: Meta(54), JobID: ID(0x62), Params: json.RawMessage(`{"to":"me"}`), Again: true,

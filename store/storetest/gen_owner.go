@@ -10,7 +10,11 @@ import (
 // The definitions of which templates and schedules have the same name are few, so that owners of both change.
 
 func (g *gen) setOwner() rota.Command {
-	return &rota.SetOwner{Meta: g.meta(), Name: choose(g, "owned", "t", "u", "x", "y"), Owner: choose(g, "owner", rota.AdminUser, "u", "v", "a", "nobody")}
+	c := &rota.SetOwner{Meta: g.meta(), Name: choose(g, "owned", "t", "u", "x", "y"), Owner: choose(g, "owner", rota.AdminUser, "u", "v", "a", "nobody")}
+	if c.Kind = choose(g, "kind of the owned", "", rota.ExpectTemplate, rota.ExpectSchedule); c.Kind != "" {
+		c.Version = g.putVersion()
+	}
+	return c
 }
 
 // expectations returns what the model has before the batch, or sometimes something else.

@@ -40,6 +40,7 @@ func testOwners(t *testing.T, h Harness) {
 		{"a definition created after a drop belongs to its new creator", ownerTakenOverByOther},
 		{"an owner can be changed, and jobs keep the owner they were created with", setOwner},
 		{"an owner of a template or a schedule alone can be changed", setOwnerAlone},
+		{"an owner of a template or a schedule of the same name can be changed alone, if it has the version", setOwnerOfKind},
 		{"a change of the owner ends what an earlier owner expected", setOwnerExpected},
 		{"a role cannot be an owner", setOwnerRole},
 		{"a user that owns a definition cannot be dropped", dropOwner},

@@ -77,6 +77,30 @@ func setOwnerAlone(y *story) {
 	want(y, "owner of the schedule", got.Schedule.Owner, "bob")
 }
 
+func setOwnerOfKind(y *story) {
+	y.user("alice")
+	y.user("bob")
+	y.define("nightly", rota.ScheduleSpec{})
+	y.wantField(rota.NotFound, "name", &rota.SetOwner{Meta: y.ids.meta(), Name: "weekly", Owner: "bob", Kind: rota.ExpectSchedule})
+	y.wantField(rota.Conflict, "version", &rota.SetOwner{
+		Meta: y.ids.meta(), Name: "nightly", Owner: "bob", Kind: rota.ExpectTemplate, Version: &y.schedule("nightly").Version,
+	})
+	template := &rota.SetOwner{Meta: y.ids.meta(), Name: "nightly", Owner: "bob", Kind: rota.ExpectTemplate, Version: &y.template("nightly").Version}
+	got := do[*rota.OwnerSet](y, template)
+	want(y, "schedule in the answer", got.Schedule == nil, true)
+	want(y, "owners", y.template("nightly").Owner+" "+y.schedule("nightly").Owner, "bob admin")
+	y.wantField(rota.Conflict, "version", &rota.SetOwner{
+		Meta: y.ids.meta(), Name: "nightly", Owner: "bob", Kind: rota.ExpectSchedule, Version: &y.template("nightly").Version,
+	})
+	got = do[*rota.OwnerSet](y, &rota.SetOwner{Meta: y.ids.meta(), Name: "nightly", Owner: "alice", Kind: rota.ExpectSchedule})
+	want(y, "template in the answer", got.Template == nil, true)
+	want(y, "owners", y.template("nightly").Owner+" "+y.schedule("nightly").Owner, "bob alice")
+	before := y.dump()
+	want(y, "sent again", do[*rota.OwnerSet](y, template).Changed, false)
+	y.wantUnchanged(before)
+	y.wantNoViolations()
+}
+
 func setOwnerExpected(y *story) {
 	y.user("bob")
 	y.define("nightly", rota.ScheduleSpec{})

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"reflect"
 	"slices"
 	"time"
@@ -39,6 +40,12 @@ func (s *step) beginsAt(before time.Time) time.Time {
 
 func (s *step) setOwner(c *rota.SetOwner) (rota.Reply, *rota.Error) {
 	t, d := s.template(c.Name), s.schedule(c.Name)
+	switch c.Kind {
+	case rota.ExpectTemplate:
+		d = nil
+	case rota.ExpectSchedule:
+		t = nil
+	}
 	if s.auditedSubject(templateSubject(c.Name)) || s.auditedSubject(scheduleSubject(c.Name)) {
 		return &rota.OwnerSet{Template: t, Schedule: d}, nil
 	}
@@ -47,7 +54,11 @@ func (s *step) setOwner(c *rota.SetOwner) (rota.Reply, *rota.Error) {
 	}
 	switch {
 	case t == nil && d == nil:
-		return nil, s.refuse(rota.NotFound, "name", "there is no job %s", c.Name)
+		return nil, s.refuse(rota.NotFound, "name", "there is no %s %s", cmp.Or(c.Kind, "job"), c.Name)
+	case t != nil && c.Version != nil && *c.Version != t.Version:
+		return nil, s.refuse(rota.Conflict, "version", "template %s has been changed", c.Name)
+	case d != nil && c.Version != nil && *c.Version != d.Version:
+		return nil, s.refuse(rota.Conflict, "version", "schedule %s has been changed", c.Name)
 	case c.Owner != rota.AdminUser && !s.isUser(c.Owner):
 		return nil, s.refuse(rota.NotFound, "owner", "there is no user %s", c.Owner)
 	}
