@@ -71,7 +71,7 @@ type Schedule struct {
 	MovedAt     time.Time // when NextFire was set; a future time means that the clock was set back
 	ResumedAt   time.Time // when the last pause ended; zero: it was never paused
 	TriggeredAt time.Time // when it was last triggered by hand; zero: never
-	Owner       string    // user with all rights on it, whose rights its jobs run with
+	Owner       string    // user with all rights on it
 	Since       time.Time // when this definition began; grants that are older do not apply to it
 	Version     ID        // id of the last command that changed the declaration or state; firing does not change it
 	CreatedBy   string

@@ -44,6 +44,7 @@ type TemplateDefinition struct {
 	Type           string    `json:"type" doc:"Type of its jobs, declared in this document or in the store."`
 	Description    string    `json:"description,omitempty" doc:"Text for people."`
 	State          string    `json:"state,omitempty" enum:"ACTIVE,ARCHIVED" doc:"An archived template accepts no new jobs. Omitted: unchanged; a new template is ACTIVE."`
+	Owner          string    `json:"owner,omitempty" doc:"User with all rights on it. Its jobs run with the rights of this user. Omitted: unchanged; a new template belongs to the user that imports it."`
 	DefaultParams  Document  `json:"default_params,omitempty" alias:"params" doc:"Default params. The params of a job replace them key by key."`
 	Priority       *int      `json:"priority,omitempty" doc:"Priority of jobs that set none."`
 	ConcurrencyKey string    `json:"concurrency_key,omitempty" doc:"Concurrency key of jobs that set none."`
@@ -57,6 +58,7 @@ type ScheduleDefinition struct {
 	Template       string         `json:"template" doc:"Template of its jobs, declared in this document or in the store."`
 	Description    string         `json:"description,omitempty" doc:"Text for people."`
 	State          string         `json:"state,omitempty" enum:"ENABLED,DISABLED,PAUSED" doc:"Whether it fires. Omitted: unchanged; a new schedule is ENABLED."`
+	Owner          string         `json:"owner,omitempty" doc:"User with all rights on it. Omitted: unchanged; a new schedule belongs to the user that imports it."`
 	Cron           string         `json:"cron,omitempty" doc:"Cron expression with five fields, evaluated in timezone."`
 	Timezone       string         `json:"timezone,omitempty" doc:"IANA time zone in which cron is evaluated; default UTC. With at and every it is kept and shown."`
 	At             Time           `json:"at,omitzero" doc:"Single fire time."`
@@ -124,7 +126,7 @@ func NewTypeDefinition(t *rota.Type) TypeDefinition {
 func NewTemplateDefinition(t *rota.Template, secrets bool) TemplateDefinition {
 	s := &t.Spec
 	return TemplateDefinition{
-		Type: s.Type, Description: s.Description, State: string(t.State), DefaultParams: sortParams(s.Params), Priority: s.Priority,
+		Type: s.Type, Description: s.Description, State: string(t.State), Owner: t.Owner, DefaultParams: sortParams(s.Params), Priority: s.Priority,
 		ConcurrencyKey: s.ConcurrencyKey, UniqueFor: bound(s.UniqueFor), PolicyDefinition: newPolicyDefinition(s.Policy),
 		Webhooks: NewWebhookDefinitions(s.Webhooks, secrets),
 	}
@@ -134,7 +136,7 @@ func NewTemplateDefinition(t *rota.Template, secrets bool) TemplateDefinition {
 func NewScheduleDefinition(s *rota.Schedule) ScheduleDefinition {
 	p := &s.Spec
 	d := ScheduleDefinition{
-		Template: p.Template, Description: p.Description, State: string(s.State), Cron: p.Cron, At: Time{p.At}, Every: bound(p.Every),
+		Template: p.Template, Description: p.Description, State: string(s.State), Owner: s.Owner, Cron: p.Cron, At: Time{p.At}, Every: bound(p.Every),
 		StartsAt: Time{p.StartsAt}, EndsAt: Time{p.EndsAt}, DependsOn: p.DependsOn, Scopes: groupScopes(p.Scopes),
 		ParamOverrides: sortParams(p.Params), Priority: p.Priority, PolicyDefinition: newPolicyDefinition(p.Policy),
 		CatchUp: omitDefault(p.CatchUp, rota.CatchUpLast), Overlap: omitDefault(p.Overlap, rota.OverlapAllow), OnCompletion: omitDefault(p.OnCompletion, rota.CompletionPreserve),

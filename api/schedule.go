@@ -39,7 +39,7 @@ type Schedule struct {
 	LastTriggeredAt Time `json:"last_triggered_at" doc:"When it was last triggered by hand. A trigger does not change next_fire_at and last_fire_at."`
 
 	Version   ID   `json:"version" nullable:"false" doc:"Changes with every change that a person makes."`
-	Owner     Text `json:"owner" nullable:"false" doc:"User with all rights on it, whose rights its jobs run with."`
+	Owner     Text `json:"owner" nullable:"false" doc:"User with all rights on it. Its jobs run with the rights of the owner of its template."`
 	CreatedBy Text `json:"created_by" doc:"Actor that created it."`
 	CreatedAt Time `json:"created_at" nullable:"false" doc:"Time of its creation."`
 	UpdatedAt Time `json:"updated_at" nullable:"false" doc:"Time of its last change."`

@@ -2,6 +2,7 @@ package api
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"time"
 
@@ -35,6 +36,7 @@ type ScheduleRequest struct {
 	DependsOn    Opt[[]string]  `json:"depends_on,omitzero" doc:"Schedules whose executions must complete first."`
 	Class        Opt[string]    `json:"class,omitzero" enum:"LOCAL_SAFE,LEADER_ONLY,QUORUM_REQUIRED" doc:"What its jobs require of the cluster while they run. A single node satisfies every class."`
 	Partition    Opt[Partition] `json:"partition,omitzero" doc:"Distribution over shards. It has no effect on a single node."`
+	Owner        Opt[string]    `json:"owner,omitzero" doc:"User that owns it, in a change without other fields, which needs ADMIN. Its jobs run with the rights of the owner of the template."`
 	Webhooks     anyValue       `json:"webhooks,omitzero" doc:"Not supported yet."`
 }
 
@@ -43,6 +45,11 @@ type ScopeRequest struct {
 	Kind string   `json:"kind" example:"user" doc:"Kind of the scope."`
 	ID   string   `json:"id,omitempty" example:"7" doc:"Id within the kind."`
 	IDs  []string `json:"ids,omitempty" doc:"Several ids of one kind, instead of id."`
+}
+
+// OnlyOwner reports whether the request changes nothing but the owner.
+func (r *ScheduleRequest) OnlyOwner() bool {
+	return reflect.DeepEqual(*r, ScheduleRequest{Name: r.Name, Owner: r.Owner})
 }
 
 // Apply changes the fields that the request names.

@@ -2,6 +2,7 @@ package api
 
 import (
 	"encoding/json"
+	"reflect"
 	"time"
 
 	"github.com/rotajobs/rota"
@@ -52,7 +53,13 @@ type TemplateRequest struct {
 	ConcurrencyKey Opt[string]   `json:"concurrency_key,omitzero" doc:"Concurrency key of jobs that set none."`
 	UniqueFor      Opt[Duration] `json:"unique_for,omitzero" doc:"Shortest time a unique key is held, for jobs that set none."`
 	PolicyRequest
+	Owner    Opt[string]           `json:"owner,omitzero" doc:"User that owns it, in a change without other fields, which needs ADMIN. Its jobs run with the rights of this user; existing jobs keep theirs."`
 	Webhooks Opt[[]WebhookRequest] `json:"webhooks,omitzero" alias:"webhook" doc:"Webhooks that receive the events of its jobs. A change names all of them."`
+}
+
+// OnlyOwner reports whether the request changes nothing but the owner.
+func (r *TemplateRequest) OnlyOwner() bool {
+	return reflect.DeepEqual(*r, TemplateRequest{Name: r.Name, Owner: r.Owner})
 }
 
 // Apply changes the fields that the request names.

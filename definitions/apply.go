@@ -22,6 +22,9 @@ type Request struct {
 	Replay bool // the request was sent before and was valid then, so what it refers to is not checked again
 	Strict bool // refuse a schedule that can no longer be declared, instead of leaving it out
 
+	// Owner gets the definitions whose owner does not exist. Empty: they are refused.
+	Owner string
+
 	// Bind is called before the first write. It may set ID and Replay to those of an earlier sending.
 	// Nil: the request stays as it is.
 	Bind func(*Request) error
@@ -73,7 +76,8 @@ func isStale(err error) bool {
 // planCommand is a command of a plan with the path of its definition.
 type planCommand struct {
 	rota.Command
-	path string
+	path    string
+	follows bool // must be in the step of the command before it
 }
 
 // stepMax is the highest number of changes in one atomic step. Other writers wait during a step,
@@ -83,18 +87,27 @@ const stepMax = 500
 // steps splits the commands into atomic steps, in order.
 func (p *plan) steps() (steps [][]planCommand) {
 	entries, bytes := 0, 0
-	for _, m := range p.commands {
-		e, b := rota.Weigh(m.Command)
+	for rest := p.commands; len(rest) > 0; {
+		n, e, b := together(rest)
 		last := len(steps) - 1
-		if last < 0 || len(steps[last]) == stepMax || entries+e > rota.CommandEntriesMax || bytes+b > rota.CommandBytesMax {
+		if last < 0 || len(steps[last])+n > stepMax || entries+e > rota.CommandEntriesMax || bytes+b > rota.CommandBytesMax {
 			steps = append(steps, nil)
 			last++
 			entries, bytes = 0, 0
 		}
-		steps[last] = append(steps[last], m)
-		entries, bytes = entries+e, bytes+b
+		steps[last] = append(steps[last], rest[:n]...)
+		entries, bytes, rest = entries+e, bytes+b, rest[n:]
 	}
 	return steps
+}
+
+// together returns how many of the first commands must be in one step, and their size.
+func together(commands []planCommand) (n, entries, bytes int) {
+	for n < len(commands) && (n == 0 || commands[n].follows) {
+		e, b := rota.Weigh(commands[n].Command)
+		n, entries, bytes = n+1, entries+e, bytes+b
+	}
+	return n, entries, bytes
 }
 
 // write sends the commands.

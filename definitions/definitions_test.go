@@ -13,8 +13,8 @@ import (
 )
 
 const document = `{"version":1,"types":{"mail":{"paused":false,"max_retries":5}},` +
-	`"templates":{"digest":{"type":"mail","state":"ACTIVE","default_params":{"to":"all"}}},` +
-	`"schedules":{"digest":{"template":"digest","state":"PAUSED","cron":"0 7 * * *","timezone":"Europe/Berlin"}},` +
+	`"templates":{"digest":{"type":"mail","state":"ACTIVE","owner":"admin","default_params":{"to":"all"}}},` +
+	`"schedules":{"digest":{"template":"digest","state":"PAUSED","owner":"admin","cron":"0 7 * * *","timezone":"Europe/Berlin"}},` +
 	`"limits":{"global":3}}`
 
 // TestImportByGoProgramEqualsExport applies a document without a server, twice, and exports it.

@@ -29,6 +29,8 @@ type plan struct {
 	errs     []api.FieldError
 	hint     string
 
+	users map[string]bool // whether a user of this name exists
+
 	schemas            map[string]*payload.Compiled
 	schedulePlans      map[string]*schedulePlan // schedules of the document
 	storedDependencies map[string][]string
@@ -47,8 +49,12 @@ func (s *Sync) plan(ctx context.Context, body *api.Definitions, r *Request) (*pl
 	p := &plan{
 		Sync: s, Lookup: NewLookup(ctx, s.Store, s.Schemas), ctx: ctx, request: r, body: body, now: due.Now, schemas: map[string]*payload.Compiled{},
 		schedulePlans: map[string]*schedulePlan{}, storedDependencies: map[string][]string{}, chainLength: map[string]int{}, unarchived: map[string]bool{},
+		users: map[string]bool{},
 	}
 	p.searched = " in the document or in the store"
+	if err := p.checkOwner(); err != nil {
+		return nil, err
+	}
 	for _, part := range []func() error{p.planTypes, p.planTemplates, p.planSchedules, p.planLimits, p.planWebhooks} {
 		if err := part(); err != nil {
 			return nil, err
@@ -82,7 +88,7 @@ func (p *plan) meta(what string) rota.Meta {
 }
 
 func (p *plan) addCommand(path string, command rota.Command) {
-	p.commands = append(p.commands, planCommand{command, path})
+	p.commands = append(p.commands, planCommand{Command: command, path: path})
 }
 
 // addItem records the result for a definition, and reports whether it changes. current and target are

@@ -16,7 +16,8 @@ type schedulePlan struct {
 	name, path      string
 	command         *rota.PutSchedule
 	current, target *rota.Schedule
-	changed         bool
+	changed         bool         // its fields change
+	owner           *planCommand // sets its owner; nil: it has it already
 	leftOut         bool
 }
 
@@ -62,8 +63,21 @@ func (p *plan) planSchedule(path, name string, d api.ScheduleDefinition, current
 	if err := p.anchor(draft, d.Anchor.Time); err != nil {
 		return err
 	}
+	stored := ""
+	if current != nil {
+		stored = current.Owner
+	}
+	owner, err := p.ownerOf(d.Owner, stored)
+	if err != nil {
+		return err
+	}
 	p.schedulePlans[name] = draft
-	p.scheduleItem(draft, d.Anchor.Time)
+	if err := p.scheduleItem(draft, d.Anchor.Time, owner); err != nil {
+		return err
+	}
+	if !draft.leftOut {
+		p.noteOwner(d.Owner, owner)
+	}
 	if draft.leftOut && p.request.Strict && !p.request.Replay {
 		return p.expiredError(&draft.command.Spec)
 	}
@@ -95,9 +109,9 @@ func (p *plan) anchor(d *schedulePlan, given time.Time) error {
 }
 
 // scheduleItem decides what happens to a schedule.
-func (p *plan) scheduleItem(d *schedulePlan, anchor time.Time) {
+func (p *plan) scheduleItem(d *schedulePlan, anchor time.Time, owner string) error {
 	c := d.command
-	d.target = &rota.Schedule{Name: d.name, Spec: c.Spec, State: c.State, Anchor: c.Anchor}
+	d.target = &rota.Schedule{Name: d.name, Owner: owner, Spec: c.Spec, State: c.State, Anchor: c.Anchor}
 	sameTimes := d.current != nil && d.current.Spec.SameTimes(c.Spec)
 	if c.State == "" {
 		if d.target.State = rota.ScheduleEnabled; d.current != nil {
@@ -109,14 +123,18 @@ func (p *plan) scheduleItem(d *schedulePlan, anchor time.Time) {
 	switch {
 	case expired != "" && !sameTimes:
 		p.leaveOut(d, expired)
-		return
+		return nil
 	case expired != "" && d.target.State != d.current.State && d.target.State != rota.ScheduleDisabled:
 		notes = append(notes, expired+"; its state stays "+string(d.current.State))
 		c.State, d.target.State = "", d.current.State
 	}
 	if d.current == nil {
 		c.Mode, d.changed = rota.PutCreate, p.addItem("schedule", d.name, nil, nil, "")
-		return
+		importer, err := p.importer()
+		if owner != importer {
+			d.owner = new(p.ownerCommand(d.path, rota.ExpectSchedule, d.name, owner, nil))
+		}
+		return err
 	}
 	begins := d.current.State == rota.ScheduleDisabled && d.target.State != rota.ScheduleDisabled
 	if sameTimes && !begins { // its fire times and its anchor stay
@@ -125,8 +143,20 @@ func (p *plan) scheduleItem(d *schedulePlan, anchor time.Time) {
 		}
 	}
 	c.Mode, c.Version = rota.PutReplace, &d.current.Version
-	wrote := p.changedByRequest(d.current.Version, d.current.CreatedAt.Equal(d.current.UpdatedAt), "schedule "+d.name)
-	d.changed = p.addItem("schedule", d.name, api.NewScheduleDefinition(d.current), api.NewScheduleDefinition(d.target), wrote, notes...)
+	wrote := p.changedByRequest(d.current.Version, d.current.Since.Equal(d.current.UpdatedAt), "schedule "+d.name, ownerAct(rota.ExpectSchedule, d.name))
+	before, after := api.NewScheduleDefinition(d.current), api.NewScheduleDefinition(d.target)
+	if !p.addItem("schedule", d.name, before, after, wrote, notes...) {
+		return nil
+	}
+	before.Owner = after.Owner
+	version := &d.current.Version
+	if d.changed = len(changedFields(before, after)) > 0; d.changed {
+		version = nil
+	}
+	if owner != d.current.Owner {
+		d.owner = new(p.ownerCommand(d.path, rota.ExpectSchedule, d.name, owner, version))
+	}
+	return nil
 }
 
 // expired returns the reason why a schedule never fires again, or an empty string.
@@ -212,13 +242,17 @@ func (p *plan) visit(name string, state map[string]int, path []string) error {
 	}
 	p.chainLength[name]++
 	state[name] = visited
-	if d := p.schedulePlans[name]; d != nil && d.changed {
+	d := p.schedulePlans[name]
+	if d != nil && d.changed {
 		if p.chainLength[name] > chainMax {
 			return problem.New(rota.Invalid, "depends_on", "remove some dependencies, or combine schedules",
 				"%s ends a chain of more than %d schedules that each depend on the next", name, chainMax)
 		}
 		p.unarchiveFirst(d.command.Spec.Template)
 		p.addCommand(d.path, d.command)
+	}
+	if d != nil && d.owner != nil {
+		p.commands = append(p.commands, *d.owner)
 	}
 	return nil
 }

@@ -85,6 +85,9 @@ func (p *plan) planTemplates() error {
 var templateStates = []string{string(rota.TemplateActive), string(rota.TemplateArchived)}
 
 func (p *plan) planTemplate(path, name string, d api.TemplateDefinition, current *rota.Template) error {
+	if current != nil && current.Owner == "" {
+		current = nil // it was dropped, and the next one of its name replaces it
+	}
 	target := &rota.Template{Name: name, State: rota.TemplateActive}
 	var stored []rota.Webhook
 	if current != nil {
@@ -109,6 +112,9 @@ func (p *plan) planTemplate(path, name string, d api.TemplateDefinition, current
 		}
 		target.State = rota.TemplateState(state)
 	}
+	if target.Owner, err = p.ownerOf(d.Owner, target.Owner); err != nil {
+		return err
+	}
 	if err := p.checkType(target.Spec.Type); err != nil {
 		return err
 	}
@@ -116,8 +122,7 @@ func (p *plan) planTemplate(path, name string, d api.TemplateDefinition, current
 		return problem.Rename(err, "params", "default_params")
 	}
 	p.templates.put(name, target)
-	p.addTemplateCommands(path, command, current, target)
-	return nil
+	return p.addTemplateCommands(path, d.Owner, command, current, target)
 }
 
 // checkDefaults checks the default params of a template against the schema of its type, as it will be after the write.
@@ -156,24 +161,29 @@ func (p *plan) typeRefused(typ string) bool {
 
 // addTemplateCommands adds the commands of a template. A template is archived after its schedules were
 // declared, because an archived template refuses them.
-func (p *plan) addTemplateCommands(path string, command *rota.PutTemplate, current, target *rota.Template) {
+func (p *plan) addTemplateCommands(path, owner string, command *rota.PutTemplate, current, target *rota.Template) error {
 	archiving, unarchiving := "archiving of template "+target.Name, "unarchiving of template "+target.Name
 	if current == nil {
-		command.Mode = rota.PutCreate
 		p.addItem("template", target.Name, nil, nil, "")
+		command.Mode = rota.PutCreate
 		p.addCommand(path, command)
-	} else {
-		wrote := p.changedByRequest(current.Version, current.CreatedAt.Equal(current.UpdatedAt), "template "+target.Name, archiving, unarchiving)
-		before, after := api.NewTemplateDefinition(current, true), api.NewTemplateDefinition(target, true)
-		if !p.addItem("template", target.Name, before, after, wrote) {
-			return
+		importer, err := p.importer()
+		if err != nil {
+			return err
 		}
-		after.State = before.State
-		if len(changedFields(before, after)) > 0 {
-			command.Mode, command.Version = rota.PutReplace, &current.Version
-			p.addCommand(path, command)
+		if target.Owner != importer {
+			p.commands = append(p.commands, p.ownerCommand(path, rota.ExpectTemplate, target.Name, target.Owner, nil))
+		}
+	} else {
+		wrote := p.changedByRequest(current.Version, current.Since.Equal(current.UpdatedAt), "template "+target.Name, archiving, unarchiving,
+			ownerAct(rota.ExpectTemplate, target.Name))
+		if p.addItem("template", target.Name, api.NewTemplateDefinition(current, true), api.NewTemplateDefinition(target, true), wrote) {
+			p.changeTemplate(path, command, current, target)
+		} else {
+			target = current // it keeps its state
 		}
 	}
+	p.noteOwner(owner, target.Owner)
 	archived := current != nil && current.State == rota.TemplateArchived
 	switch target.State {
 	case rota.TemplateArchived:
@@ -185,10 +195,26 @@ func (p *plan) addTemplateCommands(path string, command *rota.PutTemplate, curre
 			p.addCommand(path, &rota.Unarchive{Meta: p.meta(unarchiving), Name: target.Name})
 		}
 	}
+	return nil
+}
+
+// changeTemplate adds the commands that change the fields of a template and its owner.
+func (p *plan) changeTemplate(path string, command *rota.PutTemplate, current, target *rota.Template) {
+	before, after := api.NewTemplateDefinition(current, true), api.NewTemplateDefinition(target, true)
+	before.State, before.Owner = after.State, after.Owner
+	version := &current.Version
+	if len(changedFields(before, after)) > 0 {
+		command.Mode, command.Version = rota.PutReplace, version
+		p.addCommand(path, command)
+		version = nil
+	}
+	if target.Owner != current.Owner {
+		p.commands = append(p.commands, p.ownerCommand(path, rota.ExpectTemplate, target.Name, target.Owner, version))
+	}
 }
 
 func (p *plan) archiveLast(path, name string) {
-	p.archiving = append(p.archiving, planCommand{&rota.Archive{Meta: p.meta("archiving of template " + name), Name: name}, path})
+	p.archiving = append(p.archiving, planCommand{Command: &rota.Archive{Meta: p.meta("archiving of template " + name), Name: name}, path: path})
 }
 
 // unarchiveFirst unarchives a template that is and stays archived while its schedules are declared.

@@ -157,6 +157,9 @@ func (f *definitionSet) show(s *Sync, secrets bool) api.Definitions {
 		}
 	}
 	for _, t := range f.templates {
+		if t.Owner == "" {
+			continue // its job was dropped: it does not exist for those who create one of its name
+		}
 		v.Templates[t.Name] = api.NewTemplateDefinition(t, secrets)
 	}
 	for _, schedule := range f.schedules {

@@ -17,11 +17,12 @@ func (a *server) definitionRoutes() {
 	route(a, operation{
 		method: "PUT", path: "/definitions", id: "put-definitions", scope: writeScope, tag: "Server", summary: "Import definitions",
 		description: "A definition that already matches is left unchanged, including its next fire times, and definitions that the document does not name stay. In a named definition an omitted field " +
-			"returns to its default, except the state, which stays. The import is atomic up to 500 changes; a dry run shows the number of steps. " +
+			"returns to its default, except the state and the owner, which stay. The import is atomic up to 500 changes; a dry run shows the number of steps. " +
 			"A schedule whose only time has passed is skipped, and its note says so.",
 		query: []param{
 			{name: "dry_run", form: formFlag, doc: "Write nothing, and report what would be written."},
 			{name: "strict", form: formFlag, doc: "Refuse the document if a schedule's only time has passed, instead of skipping the schedule."},
+			{name: "owner", form: formName, doc: "User that gets the definitions whose owner does not exist. Omitted: the document is refused."},
 		},
 		example: `{"types": {"mail": {"max_retries": 5}}, "templates": {"digest": {"type": "mail", "default_params": {"to": "all"}}},
 			"schedules": {"digest": {"template": "digest", "cron": "0 7 * * *", "timezone": "Europe/Berlin"}}, "limits": {"types": {"mail": {"rate": "100/1m"}}}}`,
@@ -53,7 +54,7 @@ func putDefinitions(c *call, body *api.Definitions) (reply, error) {
 	c.ensureCommandID()
 	clearDeadlines(c.w)
 	put, err := c.definitionSync().Import(c.ctx, body, definitions.Request{
-		ID: c.commandID, Actor: c.actor, Replay: c.replay, Strict: c.flag("strict"),
+		ID: c.commandID, Actor: c.actor, Replay: c.replay, Strict: c.flag("strict"), Owner: c.query.Get("owner"),
 		Bind: func(r *definitions.Request) error {
 			err := c.bindKey()
 			r.ID, r.Replay = c.commandID, c.replay

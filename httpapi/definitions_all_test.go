@@ -23,22 +23,22 @@ const sampleDocument = `{
 		"plain": {"paused": false}
 	},
 	"templates": {
-		"digest": {"type": "mail", "description": "d", "state": "ACTIVE", "default_params": {"a": {"c": 1.0, "d": 1e3}, "n": 12345678901234567890, "to": "all"},
+		"digest": {"type": "mail", "description": "d", "state": "ACTIVE", "owner": "admin", "default_params": {"a": {"c": 1.0, "d": 1e3}, "n": 12345678901234567890, "to": "all"},
 			"priority": -7, "concurrency_key": "tenant", "unique_for": "48h", "max_retries": 0},
-		"old": {"type": "plain", "state": "ARCHIVED"},
-		"plain": {"type": "plain", "state": "ACTIVE"}
+		"old": {"type": "plain", "state": "ARCHIVED", "owner": "admin"},
+		"plain": {"type": "plain", "state": "ACTIVE", "owner": "admin"}
 	},
 	"schedules": {
-		"a-last": {"template": "plain", "state": "ENABLED", "cron": "0 5 * * *", "timezone": "UTC", "depends_on": ["beat", "z-first"]},
-		"beat": {"template": "plain", "state": "ENABLED", "every": "7m0.25s", "anchor": "2026-01-02T03:04:05.678901Z"},
-		"digest": {"template": "digest", "description": "e", "state": "PAUSED", "cron": "30 2 * * *", "timezone": "Europe/Berlin", "starts_at": "2026-01-01T00:00:00Z",
+		"a-last": {"template": "plain", "state": "ENABLED", "owner": "admin", "cron": "0 5 * * *", "timezone": "UTC", "depends_on": ["beat", "z-first"]},
+		"beat": {"template": "plain", "state": "ENABLED", "owner": "admin", "every": "7m0.25s", "anchor": "2026-01-02T03:04:05.678901Z"},
+		"digest": {"template": "digest", "description": "e", "state": "PAUSED", "owner": "admin", "cron": "30 2 * * *", "timezone": "Europe/Berlin", "starts_at": "2026-01-01T00:00:00Z",
 			"ends_at": "2099-01-01T00:00:00Z", "scopes": [{"kind": "team", "id": "x"}, {"kind": "user", "ids": ["7", "8"]}], "param_overrides": {"n": 2},
 			"priority": 3, "timeout": "30s", "catch_up": "all", "overlap": "skip", "class": "QUORUM_REQUIRED",
 			"partition": {"strategy": "SHARD_SET", "shards": ["018f2c4e-0000-7000-8000-000000000007", "018f2c4e-0000-7000-8000-000000000008"]}},
-		"from": {"template": "plain", "state": "DISABLED", "every": "1h", "starts_at": "2026-01-01T00:00:00Z"},
-		"old": {"template": "old", "state": "DISABLED", "cron": "0 3 * * *", "timezone": "UTC"},
-		"once": {"template": "plain", "state": "ENABLED", "at": "2099-01-01T12:00:00Z", "on_completion": "drop"},
-		"z-first": {"template": "plain", "state": "ENABLED", "cron": "0 4 * * *", "timezone": "UTC"}
+		"from": {"template": "plain", "state": "DISABLED", "owner": "admin", "every": "1h", "starts_at": "2026-01-01T00:00:00Z"},
+		"old": {"template": "old", "state": "DISABLED", "owner": "admin", "cron": "0 3 * * *", "timezone": "UTC"},
+		"once": {"template": "plain", "state": "ENABLED", "owner": "admin", "at": "2099-01-01T12:00:00Z", "on_completion": "drop"},
+		"z-first": {"template": "plain", "state": "ENABLED", "owner": "admin", "cron": "0 4 * * *", "timezone": "UTC"}
 	},
 	"limits": {"global": 50, "types": {"mail": {"concurrency": 5, "rate": "100/1m"}}, "keys": {"tenant": 2}, "each_key": {"tenant:*": 1}, "each_key_of_type": {"mail": 2}}
 }`
@@ -398,7 +398,7 @@ func TestDefinitionsExcludeBuiltinTypes(t *testing.T) {
 // stored ones.
 func TestDefinitionsExportSecretsOnlyOnRequest(t *testing.T) {
 	s, other := newServer(t), newServer(t)
-	document := `{"version":1,"types":{"a":{"paused":false}},"templates":{"t":{"type":"a","state":"ACTIVE",` +
+	document := `{"version":1,"types":{"a":{"paused":false}},"templates":{"t":{"type":"a","state":"ACTIVE","owner":"admin",` +
 		`"webhooks":[{"url":"https://example.com/t","events":["job.dead"],"secret":"hush-t"}]}},` +
 		`"webhooks":[{"url":"https://example.com/b","secret":"hush-b"},{"url":"https://example.com/a","events":["job.failed","schedule.missed"],"secret":"hush-a"}]}`
 	if put := s.importDocument(document); counts(put) != "2 created, 1 changed, 0 unchanged, 0 left out" {

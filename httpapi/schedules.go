@@ -31,7 +31,8 @@ func (a *server) scheduleRoutes() {
 	})
 	route(a, operation{
 		method: "PATCH", path: "/schedules/{name}", version: scheduleVersion, id: "change-schedule", scope: writeScope, tag: "Schedules", summary: "Change a schedule",
-		description: "Changes only the fields in the request; null returns a field to its default. Setting one of cron, at and every replaces the previous one.",
+		description: "Changes only the fields in the request; null returns a field to its default. Setting one of cron, at and every replaces the previous one. " +
+			"A change of owner has no other fields, and needs ADMIN.",
 		example:     `{"cron": "30 3 * * *", "priority": null}`, response: api.Schedule{}, errors: []int{404, 409},
 	}, changeSchedule)
 	get(a, operation{
@@ -56,6 +57,9 @@ func listSchedules(c *call) (reply, error) {
 func createSchedule(c *call, body *api.ScheduleRequest) (reply, error) {
 	name := ""
 	body.Name.SetValue(&name)
+	if err := refuseOwner(body.Owner, ownerOfNew); err != nil {
+		return reply{}, err
+	}
 	switch {
 	case body.Type.Value != nil:
 		return createScheduleOfType(c, body, name)
@@ -94,6 +98,12 @@ func changeSchedule(c *call, body *api.ScheduleRequest) (reply, error) {
 	}
 	if body.Type.Set {
 		return reply{}, rota.Invalidf("type", "cannot be changed here: it belongs to the template")
+	}
+	if body.Owner.Set && body.OnlyOwner() {
+		return show(func(set *rota.OwnerSet) api.Schedule { return api.NewSchedule(set.Schedule) })(c.setOwner(rota.ExpectSchedule, body.Owner.Value))
+	}
+	if err := refuseOwner(body.Owner, ownerOfChange); err != nil {
+		return reply{}, err
 	}
 	meta := c.meta()
 	return c.retryConflict(func() (reply, error) {

@@ -29,7 +29,7 @@ func (a *server) templateRoutes() {
 	})
 	route(a, operation{
 		method: "PATCH", path: "/templates/{name}", version: templateVersion, id: "change-template", scope: writeScope, tag: "Templates", summary: "Change a template",
-		description: "Changes only the fields in the request; null returns a field to its default. Existing jobs stay unchanged.",
+		description: "Changes only the fields in the request; null returns a field to its default. Existing jobs stay unchanged. A change of owner has no other fields, and needs ADMIN.",
 		example:     `{"timeout": "1m", "priority": null}`, response: api.Template{}, errors: []int{404, 409},
 	}, changeTemplate)
 	get(a, operation{
@@ -47,6 +47,9 @@ func (a *server) templateRoutes() {
 }
 
 func createTemplate(c *call, body *api.TemplateRequest) (reply, error) {
+	if err := refuseOwner(body.Owner, ownerOfNew); err != nil {
+		return reply{}, err
+	}
 	command := &rota.PutTemplate{Meta: c.meta(), Mode: rota.PutCreate}
 	body.Name.SetValue(&command.Name)
 	body.Apply(&command.Spec)
@@ -80,6 +83,12 @@ func templateError(err error) error { return problem.Rename(err, "params", "defa
 func changeTemplate(c *call, body *api.TemplateRequest) (reply, error) {
 	if body.Name.Set && (body.Name.Value == nil || *body.Name.Value != c.name()) {
 		return reply{}, rota.Invalidf("name", "cannot be changed: its jobs refer to it")
+	}
+	if body.Owner.Set && body.OnlyOwner() {
+		return show(func(set *rota.OwnerSet) api.Template { return api.NewTemplate(set.Template) })(c.setOwner(rota.ExpectTemplate, body.Owner.Value))
+	}
+	if err := refuseOwner(body.Owner, ownerOfChange); err != nil {
+		return reply{}, err
 	}
 	meta := c.meta()
 	return c.retryConflict(func() (reply, error) {

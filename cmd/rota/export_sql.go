@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -43,6 +44,7 @@ func (f exportFormat) Set(text string) error {
 
 const exportSQLHead = `-- The jobs of a Rota server, written by rota export -o sql. Run this file with rota sql -f FILE or psql -f FILE.
 -- It can be run again, after an error too: CREATE OR ALTER changes a job that exists already.
+-- Run it as admin: a new job belongs to the user that runs its statement, and only ADMIN may give it another owner.
 -- Comments name what it leaves out or changes. rota export -o yaml leaves out only secrets; rota import reads it.
 `
 
@@ -120,8 +122,9 @@ func (w *sqlExport) job(name string) error {
 	}
 	s := &rota.Schedule{Name: name, Spec: spec.Canonical(), State: rota.ScheduleState(definition.State)}
 	t := &rota.Template{Name: spec.Template}
+	s.Owner = definition.Owner
 	if d, known := w.Templates[spec.Template]; known {
-		t.Spec, t.State = d.Spec(), rota.TemplateState(d.State)
+		t.Spec, t.State, t.Owner = d.Spec(), rota.TemplateState(d.State), d.Owner
 		t.Spec.Webhooks = api.DefinedWebhooks(d.Webhooks)
 	}
 	w.b.WriteByte('\n')
@@ -134,8 +137,21 @@ func (w *sqlExport) job(name string) error {
 	for _, line := range comments {
 		w.b.WriteString(line + "\n")
 	}
-	w.statement(s, statement)
+	w.statement(s, w.withOwner(s, t, statement+";"))
 	return nil
+}
+
+// withOwner adds the statement that gives a job the owner whose rights it runs with: that of its template. The job is never
+// committed without it, or it would run with the rights of the user that runs the file.
+func (w *sqlExport) withOwner(s *rota.Schedule, t *rota.Template, create string) string {
+	owner := cmp.Or(t.Owner, s.Owner, rota.AdminUser)
+	if s.Owner != "" && s.Owner != owner {
+		w.comment("the job belongs to %s, and its template to %s; the statements give both to %s, with whose rights the job runs", s.Owner, owner, owner)
+	}
+	if owner == rota.AdminUser {
+		return create
+	}
+	return "BEGIN;\n" + create + "\n" + ddl.Print(&ddl.AlterOwner{Name: s.Name, Owner: owner}) + ";\nCOMMIT;"
 }
 
 // interval writes a comment about the times of a job with an interval and no start, in the words of rota schedule show.
@@ -161,26 +177,40 @@ func (w *sqlExport) dependencies(s *rota.Schedule) {
 	})
 }
 
-// statement writes a statement, as a comment if the server would refuse it.
+// statement writes the statements of a job, as a comment if the server would refuse them.
 func (w *sqlExport) statement(s *rota.Schedule, statement string) {
 	reason := ""
-	_, err := ddl.Parse(statement)
+	err := parse(statement)
 	switch spec := &s.Spec; {
 	case err != nil:
 		_, message, _ := strings.Cut(err.Error(), ": ") // without the position
 		reason = "SQL cannot express it: " + message
-		statement = "CREATE OR ALTER JOB " + s.Name + " …"
+		statement = "CREATE OR ALTER JOB " + s.Name + " …;"
 	case !spec.At.IsZero() && !spec.At.After(w.now):
 		reason = "its only fire time has passed"
 	case !spec.EndsAt.IsZero() && !spec.EndsAt.After(w.now):
 		reason = "its last fire time has passed"
 	default:
-		w.b.WriteString(statement + ";\n")
+		w.b.WriteString(statement + "\n")
 		return
 	}
 	w.skipped[s.Name] = true
 	w.comment("job %s is left out: %s", s.Name, strings.ReplaceAll(reason, "\n", " "))
-	for line := range strings.SplitSeq(statement+";", "\n") {
+	for line := range strings.SplitSeq(statement, "\n") {
 		w.b.WriteString("-- " + line + "\n")
 	}
+}
+
+// parse reports whether statements can be read.
+func parse(statements string) error {
+	all, err := ddl.Split(statements)
+	if err != nil {
+		return err
+	}
+	for _, one := range all {
+		if _, err := ddl.Parse(one.Text); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -24,30 +24,41 @@ const importExample = `  rota import rota.yaml --dry-run        # show what woul
   crontab -l | rota import crontab -     # show the schedules for a crontab`
 
 func newImportCommand(a *app) *cobra.Command {
-	dry := false
+	query, dry, owner := url.Values{}, false, ""
 	cmd := &cobra.Command{
 		Use:   "import FILE",
 		Short: "Apply a document of definitions, or convert a crontab",
 		Long: `Apply the types, templates, schedules, limits and webhooks of a document in YAML or JSON, written by rota export or
 by hand; - is standard input. A definition that is already equal is not changed and keeps its next fire times.
 Definitions that the document does not name stay. In a definition that it names, a missing field is reset to
-its default, except the state. Up to 500 changes are applied together or not at all. A schedule whose only
-time has passed is left out, with a note. rota import crontab reads crontabs.`,
+its default, except the state and the owner. Up to 500 changes are applied together or not at all. A schedule whose only
+time has passed is left out, with a note. rota import crontab reads crontabs.
+
+Jobs run with the rights of the owner of their template, so definitions keep the owners that the document names. An owner
+that does not exist is an error; --owner names the user that gets the definitions of such owners. A new definition
+for which the document names no owner belongs to the user that imports it, and a note says so.`,
 		Example: importExample,
 		Args:    requireArgs("a FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.importFile(cmd.Context(), args[0], dry)
+			if dry {
+				query.Set("dry_run", "true")
+			}
+			if owner != "" {
+				query.Set("owner", owner)
+			}
+			return a.importFile(cmd.Context(), args[0], query)
 		},
 		ValidArgsFunction:          completeFiles,
 		SuggestionsMinimumDistance: 2,
 	}
 	cmd.Flags().BoolVar(&dry, "dry-run", false, "write nothing, and show which fields would change")
+	cmd.Flags().StringVar(&owner, "owner", "", "`USER` that gets the definitions whose owner does not exist")
 	cmd.AddCommand(newImportCrontabCommand(a))
 	cmd.SetUsageTemplate((&cobra.Command{}).UsageTemplate()) // it has subcommands and runs by itself
 	return cmd
 }
 
-func (a *app) importFile(ctx context.Context, name string, dry bool) error {
+func (a *app) importFile(ctx context.Context, name string, query url.Values) error {
 	text, err := a.fileText(name)
 	if err != nil {
 		return err
@@ -56,7 +67,7 @@ func (a *app) importFile(ctx context.Context, name string, dry bool) error {
 	if err != nil {
 		return err
 	}
-	put, answer, err := a.putDefinitions(ctx, d.json, dry)
+	put, answer, err := a.putDefinitions(ctx, d.json, query)
 	if err != nil {
 		return d.withLines(err)
 	}
@@ -79,11 +90,7 @@ func fileName(name string) string {
 	return name
 }
 
-func (a *app) putDefinitions(ctx context.Context, body any, dry bool) (api.DefinitionsPut, json.RawMessage, error) {
-	query := url.Values{}
-	if dry {
-		query.Set("dry_run", "true")
-	}
+func (a *app) putDefinitions(ctx context.Context, body any, query url.Values) (api.DefinitionsPut, json.RawMessage, error) {
 	return fetch[api.DefinitionsPut](ctx, a, apiclient.Request{Method: http.MethodPut, Path: "/definitions", Query: query, Body: body})
 }
 
@@ -114,12 +121,32 @@ func (a *app) writeImport(w io.Writer, put api.DefinitionsPut) {
 		a.printTable(w, t)
 		fmt.Fprintln(w)
 	}
+	writeNotes(w, put)
+	fmt.Fprintln(w, importSummary(put))
+}
+
+// noteNames is how many definitions a line with a note names.
+const noteNames = 5
+
+// writeNotes prints each note once, with the definitions that have it.
+func writeNotes(w io.Writer, put api.DefinitionsPut) {
+	var notes []string
+	names := map[string][]string{}
 	for _, item := range put.Items {
 		for _, note := range item.Notes {
-			fmt.Fprintf(w, "%s\n", sanitize(strings.TrimSpace(item.Kind+" "+item.Name)+": "+note))
+			if names[note] == nil {
+				notes = append(notes, note)
+			}
+			names[note] = append(names[note], strings.TrimSpace(item.Kind+" "+item.Name))
 		}
 	}
-	fmt.Fprintln(w, importSummary(put))
+	for _, note := range notes {
+		with := names[note]
+		if more := len(with) - noteNames; more > 0 {
+			with = append(with[:noteNames:noteNames], fmt.Sprintf("%d more", more))
+		}
+		fmt.Fprintf(w, "%s\n", sanitize(strings.Join(with, ", ")+": "+note))
+	}
 }
 
 func importSummary(put api.DefinitionsPut) string {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"net/url"
 	"os"
 	"slices"
 	"strings"
@@ -193,7 +194,11 @@ func (m *crontabImport) runs(kind string) bool {
 
 // put sends the definitions and records the change of each line.
 func (m *crontabImport) put(ctx context.Context, dry bool) error {
-	put, _, err := m.a.putDefinitions(ctx, m.definitions, dry)
+	query := url.Values{}
+	if dry {
+		query.Set("dry_run", "true")
+	}
+	put, _, err := m.a.putDefinitions(ctx, m.definitions, query)
 	if err != nil {
 		return m.withLines(err)
 	}

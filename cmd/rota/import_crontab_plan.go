@@ -212,6 +212,7 @@ func (m *crontabImport) declare() {
 				held[l.Type] = true
 			}
 		}
+		template.Owner, schedule.Owner = "", "" // both keep theirs
 		if m.enable {
 			schedule.State = string(rota.ScheduleEnabled)
 		}

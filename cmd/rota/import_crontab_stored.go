@@ -231,7 +231,7 @@ func (m *crontabImport) disableRemoved() {
 	for _, r := range m.removed {
 		if r.Disable {
 			schedule := m.stored.Schedules[r.Name]
-			schedule.State = string(rota.ScheduleDisabled)
+			schedule.State, schedule.Owner = string(rota.ScheduleDisabled), "" // it keeps its owner
 			m.definitions.Schedules[r.Name] = schedule
 		}
 	}

@@ -55,6 +55,7 @@ func (a *app) writeSchedule(w io.Writer, v api.Schedule) {
 	s.add("description", string(v.Description))
 	s.add("state", v.State)
 	s.add("reason", string(v.Reason))
+	s.add("owner", string(v.Owner))
 	s.add("template", v.Template)
 	s.add("when", v.Describe)
 	s.add("cron", string(v.Cron))

@@ -164,10 +164,12 @@ func newScheduleEditCommand(a *app) *cobra.Command {
 replaces all params of the schedule. --reset FIELD resets a field to its default; FIELD is its name in JSON
 output.`,
 		Example: `  rota schedule edit nightly --cron '0 3 * * *'
-  rota schedule edit nightly --overlap skip --reset ends_at,depends_on`,
+  rota schedule edit nightly --overlap skip --reset ends_at,depends_on
+  rota schedule edit nightly --owner ada`,
 		ValidArgsFunction: a.completeNames("/schedules", "name"),
 	}
 	f.flags(a, cmd)
+	ownerFlag(f.fields)
 	resetFlag(cmd, &reset)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		body, err := f.body()

@@ -38,6 +38,7 @@ func (a *app) writeTemplate(w io.Writer, t api.Template) {
 	s.add("type", t.Type)
 	s.add("description", string(t.Description))
 	s.add("state", t.State)
+	s.add("owner", string(t.Owner))
 	s.add("default params", string(t.DefaultParams))
 	s.add("priority", numberText(t.Priority))
 	s.add("concurrency key", string(t.ConcurrencyKey))
@@ -127,11 +128,13 @@ func newTemplateEditCommand(a *app) *cobra.Command {
 		Long: `Change the fields that the flags name and leave the others. --params replaces all default params. --reset FIELD resets
 a field to the default of the type; FIELD is its name in JSON output.`,
 		Example: `  rota template edit report --retries 8
-  rota template edit report --reset timeout,max_retries`,
+  rota template edit report --reset timeout,max_retries
+  rota template edit report --owner ada`,
 		ValidArgsFunction: a.completeNames("/templates", "name"),
 	}
 	cmd.Flags().StringVar(&kind, "type", "", "`TYPE` of its jobs")
 	s := templateFlags(cmd, &params)
+	ownerFlag(s)
 	resetFlag(cmd, &reset)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		body := map[string]any{}
@@ -144,6 +147,11 @@ a field to the default of the type; FIELD is its name in JSON output.`,
 		return a.patch(cmd, "/templates"+pathSegment(args[0]), body, reset, "changed template "+args[0])
 	}
 	return cmd
+}
+
+// ownerFlag adds the flag of edit that changes the owner.
+func ownerFlag(s *bodyFlags) {
+	s.add("owner", "owner", "USER", "user that owns it from now on, without other flags; needs ADMIN", asText)
 }
 
 func resetFlag(cmd *cobra.Command, reset *[]string) {
