@@ -33,7 +33,7 @@ func (a *server) scheduleRoutes() {
 		method: "PATCH", path: "/schedules/{name}", version: scheduleVersion, id: "change-schedule", scope: writeScope, tag: "Schedules", summary: "Change a schedule",
 		description: "Changes only the fields in the request; null returns a field to its default. Setting one of cron, at and every replaces the previous one. " +
 			"A change of owner has no other fields, and needs ADMIN.",
-		example:     `{"cron": "30 3 * * *", "priority": null}`, response: api.Schedule{}, errors: []int{404, 409},
+		example: `{"cron": "30 3 * * *", "priority": null}`, response: api.Schedule{}, errors: []int{404, 409},
 	}, changeSchedule)
 	get(a, operation{
 		method: "DELETE", path: "/schedules/{name}", version: scheduleVersion, id: "delete-schedule", scope: writeScope, tag: "Schedules", summary: "Delete a schedule",
