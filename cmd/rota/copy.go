@@ -33,9 +33,12 @@ func newCopyCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "copy --from URL --to URL",
 		Short: "Move a stopped store into an empty one, of the same or another kind",
-		Long: `Copy definitions and everything that waits into an empty store: types, templates, schedules, limits, webhooks with
-their secrets, jobs that have not ended, dead letters, unique keys and idempotency keys, with all ids, positions, versions
-and times. With --history, also copy jobs that have ended and the audit. Stop every server of both stores first.
+		Long: `Copy definitions, access and everything that waits into an empty store: types, templates, schedules, limits, webhooks
+with their secrets; users with their passwords, roles, grants and tokens; jobs that have not ended, dead letters, unique keys and
+idempotency keys, with all ids, positions, versions, owners and times. Stop every server of both stores first.
+
+With --history, also copy jobs that have ended and the whole audit with its chain. Without it, the copy takes only those
+audit entries that are not older than the oldest idempotency key, and a new chain begins with them.
 
 The command compares the rows of both stores at the end and checks the copy as rota verify does. Then it marks the source as
 moved: a server does not start with it unless --allow-moved is given, which removes the mark. Until the copy is complete, no server starts with the
@@ -52,7 +55,7 @@ copied: logs in files and the other files of a data directory stay there, and lo
 	flags := cmd.Flags()
 	flags.StringVar(&opts.from, "from", "", "`URL` of the store to copy, such as sqlite:rota-data/rota.db or postgres://…")
 	flags.StringVar(&opts.to, "to", "", "`URL` of the empty store to copy it into")
-	flags.BoolVar(&opts.history, "history", false, "also copy what has ended, and the audit")
+	flags.BoolVar(&opts.history, "history", false, "also copy what has ended, and the whole audit with its chain")
 	flags.BoolVar(&opts.restart, "restart", false, "discard what an interrupted copy has written into the target, and begin again")
 	flags.BoolVar(&opts.links, "allow-links", false, "write to an SQLite store even if its file has a second name (a hard link)")
 	return cmd
@@ -202,7 +205,7 @@ func writeCopy(w io.Writer, result *transfer.Result) {
 	fmt.Fprintf(w, "copied %s to %s: %s\n", result.From, result.To, copiedRows(result))
 	fmt.Fprintln(w, "the rows of both stores are equal, and the copy violates no invariant")
 	if !result.History {
-		fmt.Fprintln(w, "left out: jobs that have ended, and the audit; --history copies them")
+		fmt.Fprintln(w, "left out: jobs that have ended, older entries of the audit, and its chain; --history copies them")
 	}
 	fmt.Fprintln(w, "left out: run logs, and the other files of the data directory")
 	fmt.Fprintf(w, "%s is marked as moved: rota serve starts with it only with --allow-moved\n", result.From)
