@@ -44,9 +44,8 @@ func TestDefinitionsKeepTheirOwners(t *testing.T) {
 	if got := s.definitions(); got != ownedDocument {
 		t.Errorf("got  %s\nwant %s", got, ownedDocument)
 	}
-	job := s.post("schedules/both/trigger", nil).is(201).job()
-	if job.Owner != "own" {
-		t.Errorf("the job runs with the rights of %s", job.Owner)
+	if made := read[api.Triggered](s.post("schedules/both/trigger", nil).is(201)); made.Items[0].Owner != "own" {
+		t.Errorf("the job runs with the rights of %q", made.Items[0].Owner)
 	}
 	before := s.dump()
 	if put := s.importDocument(ownedDocument); put.Unchanged != 6 || s.dump() != before {
@@ -162,7 +161,7 @@ func TestDefinitionsImportOwnsInTheStepThatCreates(t *testing.T) {
 		t.Errorf("%d steps, %d created", would.Steps, would.Created)
 	}
 	s.importDocument(document)
-	var times = map[string]string{}
+	times := map[string]string{}
 	for _, name := range s.all("templates", 1000) {
 		v := read[api.Template](s.get("templates/" + name))
 		if v.Owner != "own" || v.CreatedAt != v.UpdatedAt {
