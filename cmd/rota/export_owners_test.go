@@ -23,7 +23,9 @@ func (s *testServer) owners() string {
 	s.t.Helper()
 	var lines []string
 	for _, kind := range []string{"template", "schedule"} {
-		var page struct{ Items []struct{ Name, Owner string } }
+		var page struct {
+			Items []struct{ Name, Owner string }
+		}
 		if err := json.Unmarshal([]byte(s.must(kind+" list -o json")), &page); err != nil {
 			s.t.Fatal(err)
 		}
