@@ -7,7 +7,7 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// Need is a row of the tables of needs, for the tests of the doors.
+// Need is a row of the tables of needs, for the tests of the interfaces.
 type Need struct {
 	Privilege rota.Privilege
 	Scopes    []rota.TokenScope
@@ -25,7 +25,7 @@ func NeedOfVerb(v rota.Verb) Need   { return exported(verbNeeds[v]) }
 func NeedOfRead(method string) Need { return exported(readNeeds[method]) }
 
 // NeedOfRequire is what Guard.Require checks.
-func NeedOfRequire(p rota.Privilege) Need { return exported(need{p, needWrite}) }
+func NeedOfRequire(o Operation, p rota.Privilege) Need { return exported(need{p, o.need().class}) }
 
 // VerbsWithNeed and ReadsWithNeed list the rows.
 func VerbsWithNeed() []rota.Verb { return slices.Sorted(maps.Keys(verbNeeds)) }

@@ -217,17 +217,14 @@ func (g *Guard) Authorize(ctx context.Context, c rota.Command) error {
 	return nil
 }
 
-// Require reports whether the identity has a privilege on all definitions, for acts that are no command: a backup, an
-// import.
-func (g *Guard) Require(ctx context.Context, p rota.Privilege) error {
+// Require reports whether the identity has a privilege on all definitions, for an operation that is no command: a backup, an
+// import, a check of the audit.
+func (g *Guard) Require(ctx context.Context, o Operation, p rota.Privilege) error {
 	a, err := g.directory.authority(ctx, g.id)
 	if err != nil {
 		return err
 	}
-	n := need{p, needWrite}
-	if p == rota.ViewJobHistory {
-		n.class = needRead
-	}
+	n := o.need()
 	refusal := a.inScope(n)
 	if refusal == nil && !(a.onAll(p) && a.reaches("")) {
 		refusal = a.missingOnAll(p)

@@ -222,7 +222,7 @@ func errInternal(act string) *rota.Error {
 
 // Verify needs ADMIN.
 func (g *Guard) Verify(ctx context.Context) iter.Seq2[rota.Violation, error] {
-	if err := g.Require(ctx, rota.Admin); err != nil {
+	if err := g.Require(ctx, ReadOperation, rota.Admin); err != nil {
 		return func(yield func(rota.Violation, error) bool) { yield(rota.Violation{}, err) }
 	}
 	return g.store.Verify(ctx)

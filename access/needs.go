@@ -111,12 +111,12 @@ var readNeeds = map[string]need{
 	"Stats":        {rota.ViewJobHistory, needRead}, // on all jobs: it counts all of them
 	"Throttle":     {rota.ViewJobHistory, needRead}, // on all jobs
 	"Reservations": {rota.ViewJobHistory, needRead}, // own ones without it
-	"Webhooks":     {rota.Admin, needAdmin},         // addresses and their filters
+	"Webhooks":     {rota.Admin, needRead},          // addresses and their filters
 
 	"Principal": {"", needRead}, "Principals": {"", needRead}, // the user itself and its roles; ADMIN: all
 	"AccessToken": {"", needRead}, "AccessTokens": {"", needRead}, // own ones; ADMIN: all
 	"AccessState": {"", needRead},
 
 	"View": {"", needRead}, "NextDue": {"", needSelf}, "Limits": {"", needSelf}, "Wake": {"", needSelf}, "Watch": {rota.Admin, needAdmin}, "Close": {"", needSelf},
-	"DueSchedules": {rota.Admin, needInternal}, "Prunable": {rota.Admin, needInternal}, "Verify": {rota.Admin, needAdmin},
+	"DueSchedules": {rota.Admin, needInternal}, "Prunable": {rota.Admin, needInternal}, "Verify": {rota.Admin, needRead},
 }

@@ -133,22 +133,22 @@ func (r *recorder) used(token string, at time.Time) {
 	}
 }
 
-// LoggedIn counts a login. The door says how: "sql from 192.0.2.7".
-func (d *Directory) LoggedIn(id Identity, door string) {
+// LoggedIn counts a login. The origin says how: "sql from 192.0.2.7".
+func (d *Directory) LoggedIn(id Identity, origin string) {
 	if id.Token != "" {
 		d.recorder.used(id.Token, d.clock())
-		door += " with token " + rota.TokenPrefix + id.Token
+		origin += " with token " + rota.TokenPrefix + id.Token
 	}
-	d.recorder.count(record{act: rota.AuditLogin, actor: id.User, subject: userSubject(id.User), detail: door})
+	d.recorder.count(record{act: rota.AuditLogin, actor: id.User, subject: userSubject(id.User), detail: origin})
 }
 
 // LoginFailed counts a failed login. The user or the token rota_ID may not exist.
-func (d *Directory) LoginFailed(user, door string) {
+func (d *Directory) LoginFailed(user, origin string) {
 	if id, is := strings.CutPrefix(user, rota.TokenPrefix); is && !d.knowsToken(id) {
 		user = unknownToken
 	}
 	user = clean(user, rota.NameMax)
-	d.recorder.count(record{act: rota.AuditLoginFailed, actor: user, subject: userSubject(user), detail: door})
+	d.recorder.count(record{act: rota.AuditLoginFailed, actor: user, subject: userSubject(user), detail: origin})
 }
 
 // knowsToken reports whether a token exists. The check of the login has just read it.

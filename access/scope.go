@@ -12,6 +12,7 @@ const (
 	WriteOperation            // changes something
 	WorkerOperation           // of the worker protocol
 	OwnOperation              // about the token or the session of the request itself: tokens of every scope may use it
+	AnyOperation              // a read that tokens of every scope may use
 )
 
 // need is the need of an operation, by the same classes as those of commands and reads.
@@ -23,6 +24,8 @@ func (o Operation) need() need {
 		return need{class: needWrite}
 	case WorkerOperation:
 		return need{class: needWorker}
+	case AnyOperation:
+		return need{class: needAny}
 	}
 	return need{class: needInternal}
 }

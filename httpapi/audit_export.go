@@ -11,7 +11,7 @@ import (
 
 func (a *server) auditExportRoutes() {
 	get(a, operation{
-		method: "GET", path: "/audit/export", id: "export-audit", scope: writeScope, tag: "Server", summary: "Download the whole audit with its chain and a signed head",
+		method: "GET", path: "/audit/export", id: "export-audit", scope: readScope, tag: "Server", summary: "Download the whole audit with its chain and a signed head",
 		description: "JSON objects, one a line: a header, the entries that are derived from kept jobs, the anchor and the signed head, the sealed entries in the order of " +
 			"the chain, and the end. rota audit verify --file checks such a file without the server. A response that was cut off has no end.",
 		mediaType: "application/x-ndjson", errors: []int{409}, class: classStream, need: rota.Admin,

@@ -28,7 +28,7 @@ const headsMax = 100
 
 func (a *server) auditVerifyRoutes() {
 	get(a, operation{
-		method: "GET", path: "/audit/verify", id: "verify-audit", scope: writeScope, tag: "Server", summary: "Check the audit for tampering",
+		method: "GET", path: "/audit/verify", id: "verify-audit", scope: readScope, tag: "Server", summary: "Check the audit for tampering",
 		description: "Computes the chain of the stored entries again, compares it with the last signed head of this node and with earlier ones, and names the " +
 			"first entry that was changed, removed, inserted or cut off. Only one check runs at a time.",
 		query: []param{

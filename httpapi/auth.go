@@ -27,7 +27,7 @@ type authenticator struct {
 type directory interface {
 	ByToken(ctx context.Context, token string) (access.Identity, error)
 	ByCertificate(ctx context.Context, commonName string) (access.Identity, error)
-	LoginFailed(user, door string)
+	LoginFailed(user, origin string)
 }
 
 func newAuthenticator(config *Config) *authenticator {

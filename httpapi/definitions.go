@@ -8,7 +8,7 @@ import (
 
 func (a *server) definitionRoutes() {
 	get(a, operation{
-		method: "GET", path: "/definitions", id: "get-definitions", scope: writeScope, tag: "Server", summary: "Export all definitions",
+		method: "GET", path: "/definitions", id: "get-definitions", scope: readScope, tag: "Server", summary: "Export all definitions",
 		description: "Types except the built-in ones, templates, schedules with their states, limits, and the webhooks for all events, " +
 			"as one consistent document that PUT accepts unchanged.",
 		query:    []param{{name: "secrets", form: formFlag, doc: "Include the secrets that sign webhook deliveries; default false."}},

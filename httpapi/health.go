@@ -72,7 +72,7 @@ const violationsMax = 1000
 
 func (a *server) verifyRoutes() {
 	get(a, operation{
-		method: "GET", path: "/verify", id: "verify", scope: writeScope, tag: "Server", summary: "Check every invariant of the store",
+		method: "GET", path: "/verify", id: "verify", scope: readScope, tag: "Server", summary: "Check every invariant of the store",
 		description: "Reads every row, which may take a while. The check ends when the client disconnects. Only one check runs at a time.", response: api.Verification{}, errors: []int{409}, class: classVerify, need: rota.Admin,
 	}, verifyStore)
 }

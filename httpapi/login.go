@@ -60,7 +60,7 @@ func (c *call) loginByToken(token string) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	c.Access.LoggedIn(identity, c.door())
+	c.Access.LoggedIn(identity, c.loginOrigin())
 	answer := api.Login{Token: token, User: identity.User}
 	if stored != nil {
 		answer.ExpiresAt = api.Time{Time: stored.ExpiresAt}
@@ -68,8 +68,8 @@ func (c *call) loginByToken(token string) (reply, error) {
 	return ok(answer)
 }
 
-// door says where a login comes from, for the audit.
-func (c *call) door() string { return "http from " + access.NetworkOf(c.r.RemoteAddr) }
+// loginOrigin says where a login comes from, for the audit.
+func (c *call) loginOrigin() string { return "http from " + access.NetworkOf(c.r.RemoteAddr) }
 
 // loginByPassword creates a token for a user. An unknown user and a wrong password have the same answer, after the
 // same time.
@@ -81,7 +81,7 @@ func (c *call) loginByPassword(user, password string) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	c.Access.LoggedIn(identity, c.door())
+	c.Access.LoggedIn(identity, c.loginOrigin())
 	return c.newSession(identity)
 }
 
@@ -103,7 +103,7 @@ func (c *call) provePassword(user, password string, wrong *api.Problem) (none ac
 		check.Succeeded()
 		return identity, err
 	}
-	c.Access.LoginFailed(user, c.door())
+	c.Access.LoginFailed(user, c.loginOrigin())
 	if failed := check.Failed(); failed.Wait > 0 {
 		return none, tooManyLogins(failed.Wait).asError(c.w)
 	}

@@ -53,6 +53,7 @@ const (
 	writeScope  = access.WriteOperation
 	workerScope = access.WorkerOperation
 	ownScope    = access.OwnOperation
+	anyScope    = access.AnyOperation
 )
 
 // param is a query parameter.

@@ -44,7 +44,7 @@ func serve[B any](c *call, handle func(*call, *B) (reply, error)) (reply, error)
 		return reply{}, err
 	}
 	if c.op.need != "" {
-		if err := c.Store.Require(c.ctx, c.op.need); err != nil {
+		if err := c.Store.Require(c.ctx, c.op.scope, c.op.need); err != nil {
 			return reply{}, err
 		}
 	}

@@ -15,7 +15,7 @@ func (a *server) typeRoutes() {
 		query: pageParams(), response: api.List[api.Type]{},
 	}, listTypes)
 	get(a, operation{
-		method: "GET", path: "/types/{name}", id: "get-type", scope: readScope, tag: "Types", summary: "Show a type", response: api.Type{}, errors: []int{404},
+		method: "GET", path: "/types/{name}", id: "get-type", scope: anyScope, tag: "Types", summary: "Show a type", response: api.Type{}, errors: []int{404},
 	}, func(c *call) (reply, error) {
 		return show(c.showType)(c.Store.Type(c.ctx, c.name()))
 	})

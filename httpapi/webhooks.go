@@ -13,7 +13,7 @@ import (
 
 func (a *server) webhookRoutes() {
 	get(a, operation{
-		method: "GET", path: "/webhooks", id: "get-webhooks", scope: writeScope, tag: "Webhooks", summary: "Show the webhooks for all events",
+		method: "GET", path: "/webhooks", id: "get-webhooks", scope: readScope, tag: "Webhooks", summary: "Show the webhooks for all events",
 		description: "The webhooks of a template are part of the template. GET /jobs?type=rota.webhook lists deliveries, GET /dead?type=rota.webhook those that failed permanently.",
 		response:    api.Webhooks{},
 	}, func(c *call) (reply, error) {

@@ -21,8 +21,10 @@ func (w *way) tableNeed() access.Need {
 	switch {
 	case w.verb != "":
 		return access.NeedOfVerb(w.verb)
+	case w.require && w.reading:
+		return access.NeedOfRequire(access.ReadOperation, w.need)
 	case w.require:
-		return access.NeedOfRequire(w.need)
+		return access.NeedOfRequire(access.WriteOperation, w.need)
 	}
 	return access.NeedOfRead(w.reads[0])
 }
@@ -35,7 +37,7 @@ func (w *way) privilege() rota.Privilege {
 	return w.tableNeed().Privilege
 }
 
-// verdict is what each door has to answer.
+// verdict is what each interface has to answer.
 func (w *way) verdict(p *person) rota.Code {
 	need, privilege := w.tableNeed(), w.privilege()
 	switch {
@@ -66,18 +68,18 @@ func orDenied(may bool) rota.Code {
 	return rota.Denied
 }
 
-// TestDoorsAgree does everything as everybody, over HTTP, on the SQL port and as rota sql does. All doors answer alike, and as
+// TestInterfacesAgree does everything as everybody, over HTTP, on the SQL port and as rota sql does. All interfaces answer alike, and as
 // the tables of needs say.
-func TestDoorsAgree(t *testing.T) {
-	d := openDoors(t, newPeople(), "")
+func TestInterfacesAgree(t *testing.T) {
+	d := openInterfaces(t, newPeople(), "")
 	d.history()
 	for i := range ways {
 		d.walk(&ways[i], d.people)
 	}
 }
 
-// walk does one thing as each person, through each door that has it.
-func (d *doors) walk(w *way, people []*person) {
+// walk does one thing as each person, through each interface that has it.
+func (d *interfaces) walk(w *way, people []*person) {
 	d.t.Helper()
 	if w.prepare != nil {
 		w.prepare(d)
@@ -85,25 +87,25 @@ func (d *doors) walk(w *way, people []*person) {
 	d.values["{job}"], d.values["{name}"] = cmp.Or(w.on, w.target), cmp.Or(w.target, w.on)
 	for _, p := range people {
 		want := w.verdict(p)
-		for _, door := range []struct {
+		for _, via := range []struct {
 			name string
 			has  bool
 			use  func(*person, *way) outcome
 		}{
 			{"HTTP", w.route != "", d.byHTTP}, {"the SQL port", w.sql != "", d.byPsql}, {"rota sql", w.sql != "", d.bySQLRequest},
 		} {
-			if !door.has {
+			if !via.has {
 				continue
 			}
-			got := door.use(p, w)
+			got := via.use(p, w)
 			if got.odd || got.code != want {
-				d.t.Errorf("%s as %s through %s: %s; want %q", w.name, p.name, door.name, got, want)
+				d.t.Errorf("%s as %s through %s: %s; want %q", w.name, p.name, via.name, got, want)
 			}
 			if got.code == rota.Denied && !got.counted && !w.explains(p, got.text) {
-				d.t.Errorf("%s as %s through %s: the refusal does not name what is missing: %s", w.name, p.name, door.name, got.text)
+				d.t.Errorf("%s as %s through %s: the refusal does not name what is missing: %s", w.name, p.name, via.name, got.text)
 			}
 			if got.code == rota.NotFound && w.shows == "" && slices.Contains([]string{"nobody", "execute-job"}, p.name) {
-				d.likeAbsent(w, p, door.name, got.text, door.use)
+				d.likeAbsent(w, p, via.name, got.text, via.use)
 			}
 			if got.code == "" && w.prepare != nil {
 				w.prepare(d)
@@ -113,7 +115,7 @@ func (d *doors) walk(w *way, people []*person) {
 }
 
 // likeAbsent checks that what a person may not see is refused with the words for what does not exist.
-func (d *doors) likeAbsent(w *way, p *person, door, got string, use func(*person, *way) outcome) {
+func (d *interfaces) likeAbsent(w *way, p *person, via, got string, use func(*person, *way) outcome) {
 	d.t.Helper()
 	seen := d.values
 	defer func() { d.values = seen }()
@@ -130,7 +132,7 @@ func (d *doors) likeAbsent(w *way, p *person, door, got string, use func(*person
 		}
 	}
 	if got != want {
-		d.t.Errorf("%s as %s through %s: the answer shows that it exists:\n%s\n%s", w.name, p.name, door, got, want)
+		d.t.Errorf("%s as %s through %s: the answer shows that it exists:\n%s\n%s", w.name, p.name, via, got, want)
 	}
 }
 
@@ -145,7 +147,7 @@ func (w *way) explains(p *person, text string) bool {
 
 // TestMatrixIsComplete fails for a command, a read or a route that the matrix does not have.
 func TestMatrixIsComplete(t *testing.T) {
-	d := openDoors(t, nil, "")
+	d := openInterfaces(t, nil, "")
 	routes, verbs, reads := map[string]bool{}, map[rota.Verb]bool{}, map[string]bool{}
 	for i := range ways {
 		w := &ways[i]
@@ -158,12 +160,12 @@ func TestMatrixIsComplete(t *testing.T) {
 		}
 	}
 	for _, verb := range access.VerbsWithNeed() {
-		if need := access.NeedOfVerb(verb); !verbs[verb] && !need.Internal && !need.Self && noDoor[string(verb)] == "" {
+		if need := access.NeedOfVerb(verb); !verbs[verb] && !need.Internal && !need.Self && noInterface[string(verb)] == "" {
 			t.Errorf("the matrix has no row for the command %s", verb)
 		}
 	}
 	for _, read := range access.ReadsWithNeed() {
-		if need := access.NeedOfRead(read); !reads[read] && !need.Internal && !need.Self && noDoor[read] == "" {
+		if need := access.NeedOfRead(read); !reads[read] && !need.Internal && !need.Self && noInterface[read] == "" {
 			t.Errorf("the matrix has no row for the read %s", read)
 		}
 	}
@@ -180,7 +182,7 @@ func TestMatrixIsComplete(t *testing.T) {
 }
 
 // routes lists the operations of the OpenAPI document.
-func (d *doors) routes() (all []string) {
+func (d *interfaces) routes() (all []string) {
 	d.t.Helper()
 	response, err := http.Get("http://" + d.node.Addresses()["http"] + "/openapi.json")
 	if err != nil {
@@ -206,7 +208,7 @@ func (d *doors) routes() (all []string) {
 }
 
 // history creates what reads show: a dead letter, a group, a reservation.
-func (d *doors) history() {
+func (d *interfaces) history() {
 	d.t.Helper()
 	job := d.do(&rota.Trigger{Meta: rota.NewMeta(rota.AdminUser), Schedule: "broken"}).(*rota.Triggered).Jobs[0]
 	d.values["{dead}"] = job.ID.String()
@@ -234,28 +236,28 @@ func (d *doors) history() {
 }
 
 // trigger creates a job that stays queued.
-func (d *doors) trigger() rota.ID {
+func (d *interfaces) trigger() rota.ID {
 	d.t.Helper()
 	job := d.do(&rota.Trigger{Meta: rota.NewMeta(rota.AdminUser), Schedule: "nightly"}).(*rota.Triggered).Jobs[0]
 	d.values["{id}"] = job.ID.String()
 	return job.ID
 }
 
-func (d *doors) queued() { d.trigger() }
+func (d *interfaces) queued() { d.trigger() }
 
-func (d *doors) delayed() {
+func (d *interfaces) delayed() {
 	made := d.do(&rota.Enqueue{Meta: rota.NewMeta(rota.AdminUser), Jobs: []rota.NewJob{{Template: "nightly", Delay: time.Hour}}}).(*rota.Enqueued)
 	d.values["{id}"] = made.Jobs[0].Job.ID.String()
 }
 
-func (d *doors) cancelled() {
+func (d *interfaces) cancelled() {
 	d.do(&rota.Cancel{Meta: rota.NewMeta(rota.AdminUser), JobID: d.trigger()})
 }
 
-func (d *doors) dead()  { d.values["{id}"] = d.values["{dead}"] }
-func (d *doors) group() { d.values["{id}"] = d.values["{group}"] }
+func (d *interfaces) dead()  { d.values["{id}"] = d.values["{dead}"] }
+func (d *interfaces) group() { d.values["{id}"] = d.values["{group}"] }
 
-func (d *doors) archive(is bool) {
+func (d *interfaces) archive(is bool) {
 	if is {
 		d.do(&rota.Archive{Meta: rota.NewMeta(rota.AdminUser), Name: "nightly"})
 		return
@@ -263,12 +265,12 @@ func (d *doors) archive(is bool) {
 	d.do(&rota.Unarchive{Meta: rota.NewMeta(rota.AdminUser), Name: "nightly"})
 }
 
-func (d *doors) pause() {
+func (d *interfaces) pause() {
 	d.do(&rota.SwitchSchedule{Meta: rota.NewMeta(rota.AdminUser), Name: "nightly", State: rota.SchedulePaused})
 }
 
 // redefine creates the definition again if it was dropped, with its grants.
-func (d *doors) redefine() {
+func (d *interfaces) redefine() {
 	if _, err := d.store.Schedule(context.Background(), "nightly"); err == nil {
 		return
 	}
@@ -276,10 +278,10 @@ func (d *doors) redefine() {
 	d.grantOn("nightly")
 }
 
-func (d *doors) leaver()      { d.sql("CREATE USER IF NOT EXISTS leaver") }
-func (d *doors) leavingRole() { d.sql("CREATE ROLE IF NOT EXISTS leaving") }
+func (d *interfaces) leaver()      { d.sql("CREATE USER IF NOT EXISTS leaver") }
+func (d *interfaces) leavingRole() { d.sql("CREATE ROLE IF NOT EXISTS leaving") }
 
-func (d *doors) tokenOfBystander() {
+func (d *interfaces) tokenOfBystander() {
 	made := d.answer(d.token, "POST", "/tokens", `{"user": "bystander", "scope": "read", "expires": "1h"}`)
 	d.values["{token_id}"], _ = made["id"].(string)
 }

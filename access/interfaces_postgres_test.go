@@ -10,8 +10,8 @@ import (
 
 func TestMain(m *testing.M) { pgtest.Main(m) }
 
-// TestDoorsAgreeOnPostgres is TestDoorsAgree on the other store, with one person for each verdict.
-func TestDoorsAgreeOnPostgres(t *testing.T) {
+// TestInterfacesAgreeOnPostgres is TestInterfacesAgree on the other store, with one person for each verdict.
+func TestInterfacesAgreeOnPostgres(t *testing.T) {
 	server := pgtest.Shared(t)
 	template := server.Template(t, "node", func(url string) error {
 		s, err := postgres.OpenWith(url, postgres.Config{Poll: true})
@@ -23,7 +23,7 @@ func TestDoorsAgreeOnPostgres(t *testing.T) {
 	people := slices.DeleteFunc(newPeople(), func(p *person) bool {
 		return !slices.Contains([]string{"nobody", "owner", "execute-job", "root"}, p.name)
 	})
-	d := openDoors(t, people, server.URL(server.NewDatabase(t, template)))
+	d := openInterfaces(t, people, server.URL(server.NewDatabase(t, template)))
 	d.history()
 	for i := range ways {
 		if w := &ways[i]; w.route != "GET /backup" { // a PostgreSQL store is backed up with the tools of PostgreSQL

@@ -24,7 +24,7 @@ import (
 	"github.com/rotajobs/rota/node"
 )
 
-// person is somebody who uses the doors of a node: a user with at most one privilege, or a token of a user.
+// person is somebody who uses the interfaces of a node: a user with at most one privilege, or a token of a user.
 type person struct {
 	name  string
 	owner bool           // owns the definitions of the matrix
@@ -79,10 +79,10 @@ func (p *person) sees(on string) bool {
 	return p.reaches(on) && (p.admin || p.owner || p.job != "" || p.all != "" && p.all.OnJob())
 }
 
-const doorPassword = "correct horse battery"
+const personPassword = "correct horse battery"
 
-// doors is a node with users, whose store the set-up uses directly.
-type doors struct {
+// interfaces is a node with users, whose store the set-up uses directly.
+type interfaces struct {
 	t      *testing.T
 	node   *node.Node
 	store  rota.Store
@@ -93,8 +93,8 @@ type doors struct {
 	serial int
 }
 
-// openDoors starts a node, and logs everybody in.
-func openDoors(t *testing.T, people []*person, store string) *doors {
+// openInterfaces starts a node, and logs everybody in.
+func openInterfaces(t *testing.T, people []*person, store string) *interfaces {
 	t.Helper()
 	data := filepath.Join(t.TempDir(), "data")
 	n, err := node.Open(t.Context(), node.Config{
@@ -118,7 +118,7 @@ func openDoors(t *testing.T, people []*person, store string) *doors {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := &doors{t: t, node: n, store: n.Client().Store(), token: strings.TrimSpace(string(token)), people: people, values: map[string]string{}}
+	d := &interfaces{t: t, node: n, store: n.Client().Store(), token: strings.TrimSpace(string(token)), people: people, values: map[string]string{}}
 	d.admin = d.connect(rota.AdminUser, d.token)
 	d.setUp()
 	for _, p := range people {
@@ -128,7 +128,7 @@ func openDoors(t *testing.T, people []*person, store string) *doors {
 }
 
 // setUp creates the users, the definitions of the matrix and the grants.
-func (d *doors) setUp() {
+func (d *interfaces) setUp() {
 	d.t.Helper()
 	d.sql("CREATE USER bystander; CREATE ROLE crew; CREATE ROLE outer_role; CREATE ROLE inner_role; GRANT inner_role TO outer_role")
 	d.do(&rota.PutType{Meta: rota.NewMeta(rota.AdminUser), Name: "mail"}) // no worker of the node runs it
@@ -139,7 +139,7 @@ func (d *doors) setUp() {
 		if p.user != "" || p.name == rota.AdminUser {
 			continue
 		}
-		d.sql(fmt.Sprintf("CREATE USER %q PASSWORD '%s'; GRANT EXECUTE JOB ON JOB shared TO %q", p.name, doorPassword, p.name))
+		d.sql(fmt.Sprintf("CREATE USER %q PASSWORD '%s'; GRANT EXECUTE JOB ON JOB shared TO %q", p.name, personPassword, p.name))
 		switch {
 		case p.all != "":
 			d.sql(fmt.Sprintf("GRANT %s TO %q", p.all, p.name))
@@ -159,7 +159,7 @@ func (d *doors) setUp() {
 var definitionsOfMatrix = map[string]string{"nightly": "mail", "quick": "noop", "broken": "fail"}
 
 // define creates a template and a schedule that does not fire.
-func (d *doors) define(name, typ, owner string) {
+func (d *interfaces) define(name, typ, owner string) {
 	d.t.Helper()
 	if t, err := d.store.Template(context.Background(), name); err == nil && t.State == rota.TemplateArchived {
 		d.do(&rota.Unarchive{Meta: rota.NewMeta(owner), Name: name})
@@ -172,7 +172,7 @@ func (d *doors) define(name, typ, owner string) {
 }
 
 // grantOn grants the privileges on one definition.
-func (d *doors) grantOn(name string) {
+func (d *interfaces) grantOn(name string) {
 	d.t.Helper()
 	var grants []string
 	for _, p := range d.people {
@@ -188,7 +188,7 @@ func (d *doors) grantOn(name string) {
 }
 
 // do applies a command to the store itself, which is what an engine or another node does.
-func (d *doors) do(c rota.Command) rota.Reply {
+func (d *interfaces) do(c rota.Command) rota.Reply {
 	d.t.Helper()
 	reply, err := rota.Do[rota.Reply](context.Background(), d.store, c)
 	if err != nil {
@@ -198,14 +198,14 @@ func (d *doors) do(c rota.Command) rota.Reply {
 }
 
 // sql runs statements as admin.
-func (d *doors) sql(text string) {
+func (d *interfaces) sql(text string) {
 	d.t.Helper()
 	if _, err := d.admin.Exec(d.t.Context(), text).ReadAll(); err != nil {
 		d.t.Fatalf("%s: %v", text, err)
 	}
 }
 
-func (d *doors) connect(user, password string) *pgconn.PgConn {
+func (d *interfaces) connect(user, password string) *pgconn.PgConn {
 	d.t.Helper()
 	address := url.URL{Scheme: "postgres", User: url.UserPassword(user, password), Host: d.node.Addresses()["sql"], Path: "rota", RawQuery: "sslmode=disable"}
 	conn, err := pgconn.Connect(d.t.Context(), address.String())
@@ -216,8 +216,8 @@ func (d *doors) connect(user, password string) *pgconn.PgConn {
 	return conn
 }
 
-// logIn opens the doors for a person: a token for HTTP and a connection to the SQL port.
-func (d *doors) logIn(p *person) {
+// logIn opens the interfaces for a person: a token for HTTP and a connection to the SQL port.
+func (d *interfaces) logIn(p *person) {
 	d.t.Helper()
 	switch {
 	case p.name == rota.AdminUser:
@@ -236,14 +236,14 @@ func (d *doors) logIn(p *person) {
 		}
 		p.conn = d.connect(rota.TokenPrefix+id, p.bearer)
 	default:
-		made := d.answer("", "POST", "/login", fmt.Sprintf(`{"user": %q, "password": %q}`, p.name, doorPassword))
+		made := d.answer("", "POST", "/login", fmt.Sprintf(`{"user": %q, "password": %q}`, p.name, personPassword))
 		p.bearer, _ = made["token"].(string)
-		p.conn = d.connect(p.name, doorPassword)
+		p.conn = d.connect(p.name, personPassword)
 	}
 }
 
 // answer sends a request that must succeed, and returns the object of its answer.
-func (d *doors) answer(bearer, method, path, body string) (object map[string]any) {
+func (d *interfaces) answer(bearer, method, path, body string) (object map[string]any) {
 	d.t.Helper()
 	status, text := d.request(bearer, method, path, body, false)
 	if err := json.Unmarshal([]byte(text), &object); status/100 != 2 || err != nil {
@@ -253,7 +253,7 @@ func (d *doors) answer(bearer, method, path, body string) (object map[string]any
 }
 
 // request sends a request. Of a stream it reads nothing but the status.
-func (d *doors) request(bearer, method, path, body string, stream bool) (status int, text string) {
+func (d *interfaces) request(bearer, method, path, body string, stream bool) (status int, text string) {
 	d.t.Helper()
 	ctx, cancel := context.WithCancel(d.t.Context())
 	defer cancel()
@@ -282,7 +282,7 @@ func (d *doors) request(bearer, method, path, body string, stream bool) (status 
 	return response.StatusCode, string(content)
 }
 
-// outcome is what a door answers: the code of the error, empty if it was done or shown, and the text of the answer.
+// outcome is what an interface answers: the code of the error, empty if it was done or shown, and the text of the answer.
 type outcome struct {
 	code    rota.Code
 	text    string
@@ -301,7 +301,7 @@ func (o outcome) String() string {
 }
 
 // byHTTP sends a request as a person. A list that does not show the thing is NotFound.
-func (d *doors) byHTTP(p *person, w *way) outcome {
+func (d *interfaces) byHTTP(p *person, w *way) outcome {
 	d.t.Helper()
 	method, path, _ := strings.Cut(w.route, " ")
 	status, text := d.request(p.bearer, method, d.fill(path+w.query), d.fill(w.body), w.stream)
@@ -311,7 +311,7 @@ func (d *doors) byHTTP(p *person, w *way) outcome {
 	return d.outcomeOf(status, text, w.shows)
 }
 
-func (d *doors) outcomeOf(status int, text, shows string) outcome {
+func (d *interfaces) outcomeOf(status int, text, shows string) outcome {
 	switch {
 	case status/100 == 2 && strings.Contains(text, `"refused":1,`): // of one job
 		return outcome{code: rota.Denied, text: text, counted: true}
@@ -328,7 +328,7 @@ func (d *doors) outcomeOf(status int, text, shows string) outcome {
 }
 
 // bySQLRequest sends a statement as rota sql does.
-func (d *doors) bySQLRequest(p *person, w *way) outcome {
+func (d *interfaces) bySQLRequest(p *person, w *way) outcome {
 	d.t.Helper()
 	body, _ := json.Marshal(map[string]string{"statement": d.fill(w.sql)})
 	status, text := d.request(p.bearer, "POST", "/sql", string(body), false)
@@ -347,7 +347,7 @@ func (d *doors) bySQLRequest(p *person, w *way) outcome {
 }
 
 // byPsql sends a statement on the SQL port.
-func (d *doors) byPsql(p *person, w *way) outcome {
+func (d *interfaces) byPsql(p *person, w *way) outcome {
 	d.t.Helper()
 	results, err := p.conn.Exec(d.t.Context(), d.fill(w.sql)).ReadAll()
 	var refusal *pgconn.PgError
@@ -384,7 +384,7 @@ func rowsText[T any](rows [][]T, text func(T) string) string {
 }
 
 // fill replaces the placeholders of a text.
-func (d *doors) fill(text string) string {
+func (d *interfaces) fill(text string) string {
 	for name, value := range d.values {
 		text = strings.ReplaceAll(text, name, value)
 	}
