@@ -2,7 +2,6 @@ package auditchain
 
 import (
 	"context"
-	"encoding/json"
 	"io"
 
 	"github.com/rotajobs/rota"
@@ -13,19 +12,18 @@ const exportPage = 100
 
 // Export writes an audit so that Verify can check it without the store.
 type Export struct {
-	Chain   rota.AuditChain
-	Audit   func(context.Context, rota.AuditQuery) (rota.AuditPage, error) // lists the derived entries; nil: they are left out
-	Head    func(context.Context) (*rota.AuditHead, error)                 // signs the head, and returns the last one
-	encoder *json.Encoder
-	end     endLine
+	Chain rota.AuditChain
+	Audit func(context.Context, rota.AuditQuery) (rota.AuditPage, error) // lists the derived entries; nil: they are left out
+	Head  func(context.Context) (*rota.AuditHead, error)                 // signs the head, and returns the last one
+	to    io.Writer
+	end   endLine
 }
 
 // Write writes the export. It writes the derived entries first: an entry that is sealed meanwhile, because its
 // job is pruned, then occurs twice and is not lost. If it returns an error, the text has no end.
 func (x *Export) Write(ctx context.Context, to io.Writer) error {
-	x.encoder = json.NewEncoder(to)
-	x.encoder.SetEscapeHTML(false) // the hashes cover the bytes of the changes
-	err := x.encoder.Encode(line{Version: exportVersion})
+	x.to = to
+	err := x.write(line{Version: exportVersion})
 	if err == nil && x.Audit != nil {
 		err = x.writeDerived(ctx)
 	}
@@ -33,7 +31,15 @@ func (x *Export) Write(ctx context.Context, to io.Writer) error {
 		err = x.writeChain(ctx)
 	}
 	if err == nil {
-		err = x.encoder.Encode(line{End: &x.end})
+		err = x.write(line{End: &x.end})
+	}
+	return err
+}
+
+func (x *Export) write(l line) error {
+	text, err := l.text()
+	if err == nil {
+		_, err = x.to.Write(text)
 	}
 	return err
 }
@@ -46,7 +52,7 @@ func (x *Export) writeDerived(ctx context.Context) error {
 			return err
 		}
 		for i := range page.Entries {
-			if err := x.encoder.Encode(line{entryLine: newEntryLine(&page.Entries[i])}); err != nil {
+			if err := x.write(line{entryLine: newEntryLine(&page.Entries[i])}); err != nil {
 				return err
 			}
 			x.end.Derived++
@@ -74,7 +80,7 @@ func (x *Export) writeChain(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := x.encoder.Encode(line{Chain: &chainLine{newAnchorLine(&state.Anchor), head}}); err != nil {
+	if err := x.write(line{Chain: &chainLine{newAnchorLine(&state.Anchor), head}}); err != nil {
 		return err
 	}
 	last := state.Head.Seq
@@ -99,7 +105,7 @@ func (x *Export) writeSealed(ctx context.Context, after, last int64) error {
 			if page[i].Seq > last {
 				return nil
 			}
-			if err := x.encoder.Encode(line{entryLine: newSealedLine(&page[i])}); err != nil {
+			if err := x.write(line{entryLine: newSealedLine(&page[i])}); err != nil {
 				return err
 			}
 			x.end.Sealed++

@@ -4,9 +4,12 @@ import (
 	"bytes"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"strconv"
+	"strings"
 	"time"
 	"unicode"
+	"unicode/utf16"
 	"unicode/utf8"
 
 	"github.com/rotajobs/rota"
@@ -46,6 +49,62 @@ const (
 	kindEntry  = "entry"
 	kindEnd    = "end"
 )
+
+// text returns the one text of a line, with its end. Decoding accepts other texts with the same content: a second
+// spelling of a field, a field twice, a time in another zone. VerifyExport refuses them, since another program could
+// show something else of them.
+func (l *line) text() ([]byte, error) {
+	var only line // what a line of its kind has
+	switch l.kind() {
+	case kindHeader:
+		only.Version = l.Version
+	case kindChain:
+		anchor, err := l.Chain.Anchor.anchor()
+		if err != nil {
+			return nil, err
+		}
+		only.Chain = &chainLine{newAnchorLine(&anchor), nil}
+		if l.Chain.Head != nil {
+			head := *l.Chain.Head
+			head.At = head.At.UTC().Truncate(time.Microsecond)
+			only.Chain.Head = &head
+		}
+	case kindEnd:
+		only.End = l.End
+	case kindEntry:
+		sealed := l.sealed()
+		if only.entryLine = newSealedLine(&sealed); l.Seq == 0 {
+			only.entryLine = newEntryLine(l.entry())
+		}
+	}
+	var text bytes.Buffer
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false) // the hashes cover the bytes of the changes
+	err := encoder.Encode(only)
+	return escapeUnprintable(text.Bytes()), err
+}
+
+// escapeUnprintable escapes characters that a terminal does not show, or that change how it shows others.
+func escapeUnprintable(text []byte) []byte {
+	if !bytes.ContainsFunc(text, isUnprintable) {
+		return text
+	}
+	var b []byte
+	for _, r := range string(text) {
+		if !isUnprintable(r) {
+			b = utf8.AppendRune(b, r)
+			continue
+		}
+		for _, unit := range utf16.Encode([]rune{r}) {
+			b = fmt.Appendf(b, `\u%04x`, unit)
+		}
+	}
+	return b
+}
+
+// isUnprintable reports whether a character of a line is escaped. The encoder has escaped those below 0x7f, except for
+// the end of the line.
+func isUnprintable(r rune) bool { return r >= 0x7f && !unicode.IsPrint(r) }
 
 // chainLine is the state of the chain.
 type chainLine struct {
@@ -122,7 +181,7 @@ func (l *anchorLine) anchor() (a rota.AuditAnchor, err error) {
 func newEntryLine(e *rota.AuditEntry) entryLine {
 	l := entryLine{
 		ID: e.ID, At: &stamp{e.At}, Actor: e.Actor, Act: e.Act, Subject: e.Subject, Schedule: e.Schedule, JobID: e.JobID, ExecutionID: e.ExecutionID,
-		RunID: e.RunID, Outcome: e.Outcome, Detail: e.Detail,
+		RunID: e.RunID, Outcome: e.Outcome, Detail: strings.ToValidUTF8(e.Detail, "\uFFFD"), // a handler may end with any error
 	}
 	if keepsBytes(e.Changes) {
 		l.Changes = e.Changes
@@ -154,18 +213,23 @@ func (l *entryLine) sealed() rota.SealedEntry {
 	if l.Hash != nil {
 		e.Hash = *l.Hash
 	}
-	if l.Missing {
-		return e
+	if !l.Missing {
+		e.Entry = l.entry()
 	}
-	e.Entry = &rota.AuditEntry{
+	return e
+}
+
+// entry returns the entry of a line.
+func (l *entryLine) entry() *rota.AuditEntry {
+	e := &rota.AuditEntry{
 		ID: l.ID, Actor: l.Actor, Act: l.Act, Subject: l.Subject, Schedule: l.Schedule, JobID: l.JobID, ExecutionID: l.ExecutionID, RunID: l.RunID,
 		Outcome: l.Outcome, Detail: l.Detail, Changes: l.Changes,
 	}
 	if l.At != nil {
-		e.Entry.At = l.At.Time
+		e.At = l.At.Time
 	}
 	if l.ChangesText != "" {
-		e.Entry.Changes = json.RawMessage(l.ChangesText)
+		e.Changes = json.RawMessage(l.ChangesText)
 	}
 	return e
 }

@@ -79,7 +79,10 @@ func (c *exportCheck) next() (*line, error) {
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.DisallowUnknownFields()
 	l := &line{}
-	if err := decoder.Decode(l); err != nil || len(bytes.TrimSpace(text[decoder.InputOffset():])) > 0 {
+	if err := decoder.Decode(l); err != nil {
+		return nil, errBroken
+	}
+	if written, err := l.text(); err != nil || !bytes.Equal(written, text) {
 		return nil, errBroken
 	}
 	return l, nil

@@ -114,7 +114,7 @@ func exportOfChanged(y *story) {
 func quotedText(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
 
 func exportTexts(y *story) {
-	for _, text := range []string{"a<b>&c", "\u2028\u2029", "\u202e\u0085\u009b", `quote " and \ backslash`, "\t\n\r", "é日本😀"} {
+	for _, text := range []string{"a<b>&c", "\u2028\u2029", "\u202e\u0085\u009b", `quote " and \ backslash`, "\t\n\r", "é日本😀", "\u00a0\U000e0001\ufffd\x7f"} {
 		y.advance(1_000_000)
 		c := &rota.PutTemplate{Meta: y.ids.meta(), Name: "texts", Spec: rota.TemplateSpec{Type: "mail", Description: text, Params: rota.EncodeSpec(map[string]string{"t": text})}}
 		do[*rota.TemplatePut](y, c)
@@ -200,6 +200,12 @@ var exportTamperings = []exportTampering{
 	{"derived entry inserted", func(lines []string) []string {
 		return append(lines[:exportChain:exportChain], lines[exportDerived:]...)
 	}, rota.AuditRemoved, 0},
+	{"second spelling of a field", replace(exportFirst+2, `"act":"LIMITS_MODIFIED"`, `"act":"LOGIN","ACT":"LIMITS_MODIFIED"`), rota.AuditChanged, 3},
+	{"field twice", replace(exportFirst+2, `"act":"LIMITS_MODIFIED"`, `"act":"LOGIN","act":"LIMITS_MODIFIED"`), rota.AuditChanged, 3},
+	{"time in another zone", replace(exportFirst+2, `Z"`, `+00:00"`), rota.AuditChanged, 3},
+	{"derived entry in another spelling", replace(exportDerived, `"act"`, `"Act"`), rota.AuditChanged, 1},
+	{"entry in the line of the chain", replace(exportChain, `{"chain"`, `{"act":"LOGIN","chain"`), rota.AuditChanged, 1},
+	{"entry in the last line", replace(exportEnd, `{"end"`, `{"act":"LOGIN","end"`), rota.AuditChanged, 7},
 	{"entry without a number in the chain", replace(exportFirst+2, `"seq":3,`, ``), rota.AuditChanged, 3},
 }
 
