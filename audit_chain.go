@@ -28,12 +28,17 @@ type AuditChain interface {
 	SealedAudit(ctx context.Context, after int64, limit int) ([]SealedEntry, error)
 	// PruneAudit removes the first entries of the chain as long as they are before a time, at most limit
 	// of them, and records the last one as the anchor. It keeps an entry that follows one which is not
-	// old enough. sign, if it is not nil, signs the anchor before it is stored. PruneAudit checks the
-	// entries that it removes; if the audit was tampered with, it removes nothing and returns Conflict.
-	PruneAudit(ctx context.Context, before time.Time, limit int, sign func(*AuditAnchor)) (removed int, err error)
+	// old enough. sign, if it is not nil, signs the anchor before it is stored; if it returns an error, nothing is
+	// removed. PruneAudit checks the entries that it removes; if the audit was tampered with, it removes nothing
+	// and returns Conflict.
+	PruneAudit(ctx context.Context, before time.Time, limit int, sign AnchorSigner) (removed int, err error)
 	// VerifyAudit checks the chain on one snapshot, and compares it with what the caller trusts.
 	VerifyAudit(ctx context.Context, trust AuditTrust) (AuditReport, error)
 }
+
+// AnchorSigner signs the anchor that replaces another one. It returns an error if it does not believe that one: the
+// new signature would also cover the entries that it says were removed.
+type AnchorSigner func(last AuditAnchor, next *AuditAnchor) error
 
 // SealMax is the number of entries that SealAudit and PruneAudit should be given at once.
 const SealMax = 1_000

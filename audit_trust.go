@@ -13,8 +13,11 @@ type AuditTrust struct {
 	// that is one of the points needs no signature.
 	Removed int64
 	Signed  bool       // nodes have keys, so an anchor must be signed
-	Keys    []AuditKey // keys that may sign an anchor; nil: any
+	Keys    []AuditKey // keys that may sign an anchor or an export; nil: any
 }
+
+// AddKey says what to do if a signature is that of an unknown key.
+const AddKey = "if it is that of a node of yours, add it to the setting audit_keys, or give it with --key"
 
 // Add adds what a head states. The caller has checked its signature.
 func (t *AuditTrust) Add(h *AuditHead) {
@@ -37,7 +40,7 @@ func (t *AuditTrust) CheckAnchor(a *AuditAnchor) *AuditFault {
 	case !signed && (t.Signed || len(t.Keys) > 0):
 		return t.unproved(a, "is not signed")
 	case signed && len(t.Keys) > 0 && !slices.Contains(t.Keys, AuditKey(a.Key)):
-		return t.unproved(a, fmt.Sprintf("is signed with the key %x, which is not the key of a known node", a.Key))
+		return t.unproved(a, fmt.Sprintf("is signed with the key %x, which is not known here: "+AddKey, a.Key))
 	}
 	return nil
 }

@@ -56,7 +56,7 @@ type Config struct {
 	// always does it.
 	Membership rota.Membership
 	// SignAnchor signs what is left of audit entries that are removed. Default: it is not signed.
-	SignAnchor func(*rota.AuditAnchor)
+	SignAnchor rota.AnchorSigner
 	// Reporter receives failures. Default: none.
 	Reporter Reporter
 }

@@ -33,7 +33,7 @@ func (a *server) auditVerifyRoutes() {
 			"first entry that was changed, removed, inserted or cut off. Only one check runs at a time.",
 		query: []param{
 			{name: "head", form: formText, list: true, doc: "Earlier heads, separated by commas, each as SEQ:HASH, or as SEQ:HASH:SEQ:HASH with its anchor. The client checks their signatures.", example: "12:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"},
-			{name: "key", form: formText, list: true, doc: "Public keys of the nodes that may have removed entries, separated by commas. The key of this node is always allowed."},
+			{name: "key", form: formText, list: true, doc: "Public keys of the nodes that may have removed entries, separated by commas. The key of this node and those of audit_keys are always allowed."},
 		},
 		response: api.AuditVerification{}, errors: []int{409}, class: classVerify, need: rota.Admin,
 	}, verifyAudit)
@@ -96,9 +96,6 @@ func (c *call) auditTrust() (trust rota.AuditTrust, heads int, err error) {
 	keys, err := parseKeys(c.query.Get("key"))
 	if err != nil {
 		return trust, 0, err
-	}
-	if len(keys) > 0 && c.Auditor != nil {
-		keys = append(keys, c.Auditor.Key())
 	}
 	trust.Keys = append(trust.Keys, keys...)
 	return trust, len(kept), nil

@@ -2,6 +2,7 @@ package node
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/ed25519"
 	"encoding/hex"
@@ -11,10 +12,12 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/internal/auditchain"
 )
 
 // Names of the files of the audit in a data directory.
@@ -31,6 +34,7 @@ const headEvery = time.Minute
 type auditor struct {
 	n     *Node
 	key   ed25519.PrivateKey
+	keys  []rota.AuditKey // that may sign for this store: that of the node, and those of audit_keys
 	chain rota.AuditChain // nil: the store has none
 	// signing is held while a head is compared with the chain and written, mu while last is read or set.
 	signing, mu sync.Mutex
@@ -47,17 +51,27 @@ func (a *auditor) Head() *rota.AuditHead {
 	return a.last
 }
 
-// Trust returns what the node knows of the audit apart from the store. Only this node removes entries of a
-// store that it does not share; of a shared store it does not know the keys of the other nodes.
+// Trust returns what the node knows of the audit apart from the store: its last head, its key, and the keys of other nodes
+// that the configuration names. The store cannot tell it keys: someone who has the database could add one.
 func (a *auditor) Trust() (trust rota.AuditTrust) {
-	trust.Signed = true
-	if _, shared := rota.StoreAs[rota.Bus](a.n.store); !shared {
-		trust.Keys = []rota.AuditKey{a.Key()}
-	}
+	trust.Signed, trust.Keys = true, slices.Clone(a.keys)
 	if head := a.Head(); head != nil && head.Key == a.Key() {
 		trust.Add(head)
 	}
 	return trust
+}
+
+// believes returns an error if no known node has signed an anchor. A node that has no head yet believes a store that it
+// does not share with others: it was restored or copied, or its last head was moved away.
+func (a *auditor) believes(anchor *rota.AuditAnchor) error {
+	if _, shared := rota.StoreAs[rota.Bus](a.n.store); !shared && a.Head() == nil {
+		return nil
+	}
+	trust := a.Trust()
+	if fault := trust.CheckAnchor(anchor); fault != nil {
+		return a.notContinued("%s", fault)
+	}
+	return nil
 }
 
 // openAudit reads the key of the node and its last signed head.
@@ -67,6 +81,7 @@ func (n *Node) openAudit() (err error) {
 	if n.audit.key, err = n.openAuditKey(n.path(auditKeyName)); err != nil {
 		return err
 	}
+	n.audit.keys = append(n.config.auditKeys(), n.audit.Key())
 	text, err := os.ReadFile(n.path(auditHeadName))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -140,8 +155,15 @@ func badAuditKey(path, reason string) error {
 	}
 }
 
-// signAnchor signs what is left of entries that the engine removes.
-func (a *auditor) signAnchor(anchor *rota.AuditAnchor) { anchor.Sign(a.key) }
+// signAnchor signs what is left of entries that the engine removes. The signature also covers the entries before the last
+// anchor.
+func (a *auditor) signAnchor(last rota.AuditAnchor, next *rota.AuditAnchor) error {
+	if err := a.believes(&last); err != nil {
+		return err
+	}
+	next.Sign(a.key)
+	return nil
+}
 
 // run signs the head at intervals, and once more at the end.
 func (a *auditor) run(ctx context.Context) {
@@ -174,20 +196,32 @@ func (a *auditor) SignHead(ctx context.Context) error {
 	}
 	a.signing.Lock()
 	defer a.signing.Unlock()
-	state, err := a.chain.AuditState(ctx)
-	if last := a.Head(); err == nil && last != nil {
-		if last.Seq == state.Head.Seq && last.Hash == state.Head.Hash && last.AnchorSeq == state.Anchor.Seq && last.Key == a.Key() {
-			return nil
-		}
-		err = a.continues(ctx, last, state)
-	}
-	if err == nil {
-		err = a.write(rota.SignAuditHead(a.key, a.n.config.Name, state, a.n.clock()))
-	}
+	err := a.signNext(ctx)
 	if err != nil && ctx.Err() == nil {
 		a.n.logger.Error("the head of the audit was not signed", "error", err)
 	}
 	return err
+}
+
+// signNext signs the head if it has moved.
+func (a *auditor) signNext(ctx context.Context) error {
+	for {
+		state, err := a.chain.AuditState(ctx)
+		if err != nil {
+			return err
+		}
+		last := a.Head()
+		if last != nil && last.Seq == state.Head.Seq && last.Hash == state.Head.Hash && last.AnchorSeq == state.Anchor.Seq && last.Key == a.Key() {
+			return nil
+		}
+		if err = a.continues(ctx, last, state); err == nil {
+			return a.write(rota.SignAuditHead(a.key, a.n.config.Name, state, a.n.clock()))
+		}
+		now, failed := a.chain.AuditState(ctx)
+		if failed != nil || now.Anchor.Seq <= state.Anchor.Seq {
+			return err
+		} // entries were removed while continues read them
+	}
 }
 
 func (a *auditor) write(head rota.AuditHead) error {
@@ -206,29 +240,59 @@ func (a *auditor) write(head rota.AuditHead) error {
 	return nil
 }
 
-// continues checks that the entry of the last head still has its hash, and that a node has signed the anchor.
-func (a *auditor) continues(ctx context.Context, head *rota.AuditHead, state rota.AuditState) error {
-	if head.Key != a.Key() {
+// continues checks that a known node has signed the anchor, that the chain has the entry of the last head, and that the
+// entries since then have their hashes.
+func (a *auditor) continues(ctx context.Context, last *rota.AuditHead, state rota.AuditState) error {
+	if last != nil && last.Key != a.Key() {
 		return a.notContinued("the file %s is signed with another key than that of this node", auditHeadName)
 	}
-	trust := a.Trust()
-	if fault := trust.CheckAnchor(&state.Anchor); fault != nil {
+	if err := a.believes(&state.Anchor); err != nil {
+		return err
+	}
+	from := state.Anchor.AuditPoint
+	if last != nil && last.Seq >= from.Seq {
+		from = rota.AuditPoint{Seq: last.Seq, Hash: last.Hash}
+		if has, err := a.contains(ctx, from, state); err != nil || !has {
+			return cmp.Or(err, a.notContinued("the chain does not contain the last signed head, entry %d", last.Seq))
+		}
+	}
+	chain, err := a.compute(ctx, from, state.Head.Seq)
+	if err != nil {
+		return err
+	}
+	if fault := chain.Finish(); fault != nil {
 		return a.notContinued("%s", fault)
 	}
-	last := rota.AuditPoint{Seq: head.Seq, Hash: head.Hash}
-	switch {
-	case last.Seq < state.Anchor.Seq, last == state.Anchor.AuditPoint: // pruned since
-		return nil
-	case last.Seq > state.Anchor.Seq:
-		page, err := a.chain.SealedAudit(ctx, last.Seq-1, 1)
-		if err != nil {
-			return err
-		}
-		if len(page) > 0 && page[0].AuditPoint == last {
-			return nil
-		}
+	if chain.Last() != state.Head {
+		return a.notContinued("the last seal says that the chain ends with entry %d, and its entries end with %d", state.Head.Seq, chain.Last().Seq)
 	}
-	return a.notContinued("the chain does not contain the last signed head, entry %d", last.Seq)
+	return nil
+}
+
+// contains reports whether the chain has a place.
+func (a *auditor) contains(ctx context.Context, place rota.AuditPoint, state rota.AuditState) (bool, error) {
+	if place.Seq == state.Anchor.Seq {
+		return place == state.Anchor.AuditPoint, nil
+	}
+	page, err := a.chain.SealedAudit(ctx, place.Seq-1, 1)
+	return len(page) > 0 && page[0].AuditPoint == place, err
+}
+
+// compute computes the hashes of the entries after a place up to a number.
+func (a *auditor) compute(ctx context.Context, from rota.AuditPoint, last int64) (*auditchain.Verifier, error) {
+	chain := auditchain.New(from, nil)
+	for after := from.Seq; ; {
+		page, err := a.chain.SealedAudit(ctx, after, rota.SealMax)
+		if err != nil || len(page) == 0 {
+			return chain, err
+		}
+		for _, e := range page {
+			if e.Seq > last || !chain.Next(e) {
+				return chain, nil
+			}
+		}
+		after = page[len(page)-1].Seq
+	}
 }
 
 func (a *auditor) notContinued(format string, args ...any) error {

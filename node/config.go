@@ -78,6 +78,8 @@ type Config struct {
 	OTLPHeaders  string  // headers of these requests, such as a key
 	TraceSample  float64 // fraction of the traces that start here and are sent
 
+	AuditKeys string // public keys of the other nodes that share the store, separated by commas; empty: only the key of this node is known
+
 	MemoryLimit int64 // Go memory that the server tries to stay below, in bytes; 0: see memoryLimit. Go programs set it themselves
 
 	// The fields below are set by Go programs only, not by the file.
@@ -141,6 +143,12 @@ func (c Config) validate() error {
 		}
 	}
 	return action.CheckTargets(c.Targets)
+}
+
+// auditKeys returns the public keys of other nodes. The text was checked.
+func (c Config) auditKeys() (keys []rota.AuditKey) {
+	_ = eachAuditKey(c.AuditKeys, func(key rota.AuditKey) { keys = append(keys, key) })
+	return keys
 }
 
 // NewLogger creates the logger of a server with the configured level and format.

@@ -87,7 +87,7 @@ func TestEverySettingIsReadFromFileVariableAndFlag(t *testing.T) {
 		"http_cert": "b.crt", "http_key": "b.key", "http_client_ca": "ca.crt", "http_client_cert": "require", "sql_client_ca": "ca.crt", "sql_client_cert": "require", "workers": "3", "name": "w-1@host",
 		"lease": "1m", "cancel_grace": "5s", "shutdown_grace": "2m", "log_level": "debug", "log_format": "json",
 		"log_max": "1MiB", "log_keep": "7d", "prune_every": "10m", "http_rate": "5000/1s",
-		"memory_limit": "1GiB", "http_hosts": "rota.example.org, rota", "http_allow": "10.0.0.0/8, intranet.example.org", "webhook_workers": "4", "environment": "staging",
+		"memory_limit": "1GiB", "http_hosts": "rota.example.org, rota", "http_allow": "10.0.0.0/8, intranet.example.org", "webhook_workers": "4", "audit_keys": strings.Repeat("ab", 32) + ", " + strings.Repeat("cd", 32), "environment": "staging",
 		"sentry_dsn": "https://key@sentry.example.org/7", "otlp_endpoint": "http://127.0.0.1:4318", "otlp_headers": "api-key=secret", "trace_sample": "0.25", "retention.audit": "90d",
 	}
 	hidden := map[string]bool{"sentry_dsn": true, "otlp_headers": true} // what has a key in it is not shown
@@ -208,6 +208,7 @@ func TestInvalidSettingNamesValueAndRemedy(t *testing.T) {
 		{"log_keep: 1s", none, FlagValue{}, "FILE:1", []string{"out of range"}},
 		{"log_keep: 99999999999d", none, FlagValue{}, "FILE:1", []string{"not a duration"}},
 		{"prune_every: 1ms", none, FlagValue{}, "FILE:1", []string{"out of range"}},
+		{"audit_keys: 12ab", none, FlagValue{}, "FILE:1", []string{"audit_keys", "12ab", "64 hexadecimal digits"}},
 		{"http_allow: 10.0.0.0/99", none, FlagValue{}, "FILE:1", []string{"http_allow", "10.0.0.0/99"}},
 		{"webhook_workers: 0", none, FlagValue{}, "FILE:1", []string{"out of range", "1 to 1000"}},
 		{"sentry_dsn: https://sentry.example.org/7", none, FlagValue{}, "FILE:1", []string{"sentry_dsn", "no key"}},

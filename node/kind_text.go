@@ -143,6 +143,21 @@ func checkAllow(list string) error {
 	return err
 }
 
+// checkAuditKeys checks a list of public keys.
+func checkAuditKeys(list string) error { return eachAuditKey(list, func(rota.AuditKey) {}) }
+
+// eachAuditKey calls use with the keys of a list.
+func eachAuditKey(list string, use func(rota.AuditKey)) error {
+	for _, text := range strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == ' ' }) {
+		var key rota.AuditKey
+		if err := key.UnmarshalText([]byte(strings.ToLower(text))); err != nil {
+			return fmt.Errorf("%q is not a public key of 64 hexadecimal digits", text)
+		}
+		use(key)
+	}
+	return nil
+}
+
 // checkHosts checks a list of host names.
 func checkHosts(list string) error {
 	_, err := cleanHosts(splitHosts(list))

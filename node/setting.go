@@ -98,6 +98,8 @@ var settings = append([]Setting{
 		func(c *Config) kind { return optionalKind(&c.HTTPHosts, "LIST", checkHosts) }),
 	newSetting("http_allow", "addresses outside the public internet that http jobs and webhooks may use", "none, or a list such as 10.0.0.0/8, intranet.example.org, loopback",
 		func(c *Config) kind { return optionalKind(&c.HTTPAllow, "LIST", checkAllow) }),
+	newSetting("audit_keys", "public keys of the other servers that share the store: this server believes what they sign of the audit", "none, or a list of keys of 64 hexadecimal digits, as rota audit verify prints them",
+		func(c *Config) kind { return optionalKind(&c.AuditKeys, "LIST", checkAuditKeys) }),
 	newSetting("webhook_workers", "number of webhooks delivered at the same time", "a whole number from 1 to 1000, such as 16",
 		func(c *Config) kind { return wholeKind(&c.WebhookWorkers, 1, 1_000) }),
 	newSetting("sentry_dsn", "Sentry project that receives error reports", "none, or the DSN of a project, such as https://KEY@sentry.example.org/7",

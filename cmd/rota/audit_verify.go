@@ -36,7 +36,8 @@ signed head, the file audit.head of its data directory.
 
 Someone who has the database can compute a whole chain again. A signed head that was kept elsewhere shows that: give a copy of
 audit.head, or several heads, one a line, with --head. --key names a public key that may have signed the heads and the anchor, which
-retention leaves; give it once for each node. Without it any key may, except on a server that does not share its store.
+retention leaves; give it once for each node. Without it, the keys of the heads may; without heads, any key may. A server also
+believes its own key and those of the setting audit_keys, and no other.
 
 With --store the command checks an SQLite store that no process uses, or a store on PostgreSQL. With --file it checks a file
 of rota audit export and needs no server.`,
@@ -148,6 +149,13 @@ func readTrust(opts auditVerifyOptions) (trust rota.AuditTrust, heads []rota.Aud
 		}
 		trust.Add(&heads[i])
 	}
+	if len(trust.Keys) == 0 { // else anyone could sign for what is not in the heads
+		for _, h := range heads {
+			if !slices.Contains(trust.Keys, h.Key) {
+				trust.Keys = append(trust.Keys, h.Key)
+			}
+		}
+	}
 	return trust, heads, nil
 }
 
@@ -183,14 +191,8 @@ func verifyRequest(trust rota.AuditTrust, heads []rota.AuditHead) apiclient.Requ
 	return request
 }
 
-// verifyAuditStore checks a store. Of an SQLite store only its own node removes entries, so the keys of the heads are all
-// that may have signed the anchor.
+// verifyAuditStore checks a store.
 func verifyAuditStore(ctx context.Context, store string, trust rota.AuditTrust, heads []rota.AuditHead) (api.AuditVerification, error) {
-	if len(trust.Keys) == 0 && !isPostgres(store) {
-		for _, h := range heads {
-			trust.Keys = append(trust.Keys, h.Key)
-		}
-	}
 	opened, _, err := openReadOnly(store)
 	if err != nil {
 		return api.AuditVerification{}, err

@@ -123,7 +123,7 @@ func (c *exportCheck) chain(l *chainLine) (err error) {
 	case !h.Valid():
 		fault("the head of the export, entry %d, has a wrong signature", h.Seq)
 	case len(c.trust.Keys) > 0 && !slices.Contains(c.trust.Keys, h.Key):
-		fault("the head of the export, entry %d, is signed with the key %s, which is not the key of a known node", h.Seq, h.Key)
+		fault("the head of the export, entry %d, is signed with the key %s, which is not known here: "+rota.AddKey, h.Seq, h.Key)
 	default:
 		c.trust.Add(h)
 	}

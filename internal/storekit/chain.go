@@ -1,6 +1,7 @@
 package storekit
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -28,6 +29,14 @@ LIMIT 1`
 SELECT seq, hash, removed_before, key, signature
 FROM rota_audit_anchor
 WHERE id = 1`
+	// sqlBadSeal finds a seal whose numbers are not those of its ids and hashes.
+	sqlBadSeal = `
+SELECT first
+FROM rota_audit_seals
+WHERE seq <= $1
+AND (seq < first OR length(ids) <> 16 * (seq - first + 1) OR length(hashes) <> 32 * (seq - first + 1))
+ORDER BY seq
+LIMIT 1`
 	sqlUnsealedAudit = `
 SELECT coalesce(sum(length(ids)), 0) / 16, min(at)
 FROM rota_audit_unsealed`
@@ -42,11 +51,12 @@ LIMIT $2`
 	SQLInsertSeal = `
 INSERT INTO rota_audit_seals (seq, first, ids, hashes)
 VALUES ($1, $2, $3, $4)`
-	// SQLMoveAnchor and SQLDeleteSeals follow the removal of the first entries.
-	SQLMoveAnchor = `
+	// sqlMoveAnchor and SQLDeleteSeals follow the removal of the first entries.
+	sqlMoveAnchor = `
 UPDATE rota_audit_anchor
 SET seq = $1, hash = $2, removed_before = $3, key = $4, signature = $5
-WHERE id = 1`
+WHERE id = 1
+RETURNING seq`
 	SQLDeleteSeals = `
 DELETE FROM rota_audit_seals
 WHERE seq <= $1`
@@ -119,38 +129,67 @@ func auditByID(on Querier, ids []rota.ID) (map[rota.ID]*rota.AuditEntry, error) 
 	return found, err
 }
 
-// ChainState reads the ends of the chain.
+// ChainState reads the ends of the chain. If the row of the anchor is missing, it returns Conflict and what else it read.
 func ChainState(on Querier) (state rota.AuditState, err error) {
-	err = on.Query(anchorInto(&state.Anchor), headInto(&state.Head), Query{SQL: sqlUnsealedAudit, Each: func(r Row) error {
+	var ends chainEnds
+	err = on.Query(ends.readAnchor(), ends.readHead(), Query{SQL: sqlUnsealedAudit, Each: func(r Row) error {
 		state.Unsealed, state.Oldest = r.Int(0), r.Time(1)
 		return nil
 	}})
-	if state.Head.Seq == 0 {
-		state.Head = state.Anchor.AuditPoint
+	if err == nil && ends.anchors != 1 {
+		err = errNoAnchor
 	}
+	state.Head, state.Anchor = ends.last(), ends.anchor
 	return state, err
 }
 
-// ChainHead reads the last entry of the chain.
-func ChainHead(on Querier) (head rota.AuditPoint, err error) {
-	if err = on.Query(headInto(&head)); err != nil || head.Seq > 0 {
-		return head, err
+// ChainHead reads the last entry of the chain, which the next one continues. Without a row of the anchor a chain that has
+// entries continues, so that jobs run; the check reports it.
+func ChainHead(on Querier) (rota.AuditPoint, error) {
+	var ends chainEnds
+	if err := on.Query(ends.readHead()); err != nil || ends.head.Seq > 0 {
+		return ends.head, err
 	}
-	var anchor rota.AuditAnchor
-	err = on.Query(anchorInto(&anchor))
-	return anchor.AuditPoint, err
+	err := on.Query(ends.readAnchor())
+	if err == nil && ends.anchors != 1 {
+		err = errNoAnchor
+	}
+	return ends.last(), err
 }
 
-func headInto(head *rota.AuditPoint) Query {
+// errNoAnchor is the error of a chain whose anchor someone has deleted. Without its row, nothing says which entries
+// retention has removed.
+var errNoAnchor = &rota.Error{
+	Code: rota.Conflict, Act: "audit", Reason: "the row of the anchor is missing: the audit was tampered with",
+	Hint: "rota audit verify describes it; keep a copy of the store, and restore a backup",
+}
+
+// chainEnds are the ends of the chain as they are stored.
+type chainEnds struct {
+	anchor  rota.AuditAnchor
+	anchors int // rows of the anchor
+	head    rota.AuditPoint
+}
+
+// last returns the last sealed entry, or the anchor if there is none.
+func (c *chainEnds) last() rota.AuditPoint {
+	if c.head.Seq == 0 {
+		return c.anchor.AuditPoint
+	}
+	return c.head
+}
+
+func (c *chainEnds) readHead() Query {
 	return Query{SQL: sqlAuditHead, Each: func(r Row) error {
-		*head = rota.AuditPoint{Seq: r.Int(0), Hash: hashOf(r.Bytes(1))}
+		c.head = rota.AuditPoint{Seq: r.Int(0), Hash: hashOf(r.Bytes(1))}
 		return nil
 	}}
 }
 
-func anchorInto(anchor *rota.AuditAnchor) Query {
+func (c *chainEnds) readAnchor() Query {
 	return Query{SQL: sqlAuditAnchor, Each: func(r Row) error {
-		*anchor = rota.AuditAnchor{
+		c.anchors++
+		c.anchor = rota.AuditAnchor{
 			AuditPoint:    rota.AuditPoint{Seq: r.Int(0), Hash: hashOf(r.Bytes(1))},
 			RemovedBefore: r.Time(2), Key: r.Bytes(3), Signature: r.Bytes(4),
 		}
@@ -248,13 +287,22 @@ type PrunedAudit struct {
 	IDs    []rota.ID
 }
 
-// Move is the statement that stores the anchor.
-func (p *PrunedAudit) Move() Statement {
-	return Statement{SQLMoveAnchor, []any{p.Anchor.Seq, p.Anchor.Hash[:], p.Anchor.RemovedBefore, p.Anchor.Key, p.Anchor.Signature}}
+// Move stores the anchor. If its row does not change, the entries must not be removed: nothing would say that
+// retention has done it.
+func (p *PrunedAudit) Move(on Querier) error {
+	moved := 0
+	err := on.Query(Query{
+		SQL: sqlMoveAnchor, Args: []any{p.Anchor.Seq, p.Anchor.Hash[:], p.Anchor.RemovedBefore, p.Anchor.Key, p.Anchor.Signature},
+		Each: func(Row) error { moved++; return nil },
+	})
+	if err == nil && moved != 1 {
+		err = tampered(&rota.AuditFault{Kind: rota.AuditChanged, Seq: p.Anchor.Seq, Detail: "the row of the anchor did not move"})
+	}
+	return err
 }
 
 // FindPruned finds the first entries of the chain that are before a time.
-func FindPruned(on Querier, before time.Time, limit int, sign func(*rota.AuditAnchor)) (*PrunedAudit, error) {
+func FindPruned(on Querier, before time.Time, limit int, sign rota.AnchorSigner) (*PrunedAudit, error) {
 	state, err := ChainState(on)
 	if err != nil {
 		return nil, err
@@ -277,10 +325,20 @@ func FindPruned(on Querier, before time.Time, limit int, sign func(*rota.AuditAn
 	if err != nil || len(p.IDs) == 0 {
 		return nil, err
 	}
-	if sign != nil {
-		sign(&p.Anchor)
+	fault, err := badSeal(on, p.Anchor.Seq) // it has entries above the anchor, and would be removed
+	if err != nil || fault != nil || sign == nil {
+		return p, cmp.Or(err, tampered(fault))
 	}
-	return p, nil
+	return p, sign(state.Anchor, &p.Anchor)
+}
+
+// badSeal finds a seal up to a number that was altered so that readers disagree about its entries.
+func badSeal(on Querier, upTo int64) (fault *rota.AuditFault, err error) {
+	err = on.Query(Query{SQL: sqlBadSeal, Args: []any{upTo}, Each: func(r Row) error {
+		fault = &rota.AuditFault{Kind: rota.AuditChanged, Seq: max(r.Int(0), 1), Detail: "the numbers of its seal are not those of its ids and hashes"}
+		return nil
+	}})
+	return fault, err
 }
 
 func tampered(fault *rota.AuditFault) error {

@@ -1,6 +1,7 @@
 package storekit
 
 import (
+	"errors"
 	"fmt"
 	"math"
 
@@ -22,7 +23,12 @@ LIMIT $3`
 
 // VerifyChain checks the chain of the audit, on one snapshot.
 func VerifyChain(on Querier, trust rota.AuditTrust) (report rota.AuditReport, err error) {
-	if report.AuditState, err = ChainState(on); err != nil {
+	report.AuditState, err = ChainState(on)
+	if errors.Is(err, errNoAnchor) {
+		report.Fault = &rota.AuditFault{Kind: rota.AuditCutOff, Seq: 1, Detail: "the row of the anchor is missing, which says what retention has removed"}
+		return report, nil
+	}
+	if err != nil {
 		return report, err
 	}
 	if report.Fault = trust.CheckAnchor(&report.Anchor); report.Fault != nil {
@@ -34,9 +40,24 @@ func VerifyChain(on Querier, trust rota.AuditTrust) (report rota.AuditReport, er
 	}
 	report.Fault, report.Checked = chain.Finish(), chain.Checked()
 	if report.Fault == nil {
+		report.Fault, err = verifySeals(on, chain.Last(), report.Head)
+	}
+	if err == nil && report.Fault == nil {
 		report.Fault, err = verifyOutside(on, report.Checked)
 	}
 	return report, err
+}
+
+// verifySeals finds a seal that was altered although its hashes are right: a node would sign what it says of the head.
+func verifySeals(on Querier, last, head rota.AuditPoint) (*rota.AuditFault, error) {
+	fault, err := badSeal(on, math.MaxInt64)
+	if err == nil && fault == nil && last != head {
+		fault = &rota.AuditFault{
+			Kind: rota.AuditChanged, Seq: last.Seq + 1,
+			Detail: fmt.Sprintf("the last seal says that the chain ends with entry %d and the hash %s, and its entries end with %d", head.Seq, head.Hash, last.Seq),
+		}
+	}
+	return fault, err
 }
 
 // verifyOutside finds entries that were removed before they were sealed, and entries that are neither

@@ -77,16 +77,18 @@ func sealUnsealed(on querier, limit int) (sealed int, statements []statement, er
 }
 
 // PruneAudit removes the first entries of the chain that are before a time.
-func (s *Store) PruneAudit(ctx context.Context, before time.Time, limit int, sign func(*rota.AuditAnchor)) (removed int, err error) {
+func (s *Store) PruneAudit(ctx context.Context, before time.Time, limit int, sign rota.AnchorSigner) (removed int, err error) {
 	err = s.changeChain(ctx, "prune audit", func(on querier) ([]statement, error) {
 		p, err := storekit.FindPruned(on, before, limit, sign)
 		if err != nil || p == nil {
 			return nil, err
 		}
+		if err := p.Move(on); err != nil {
+			return nil, err
+		}
 		removed = len(p.IDs)
-		move := p.Move()
 		return []statement{
-			statementOf(move.SQL, nil, move.Args), {sql: sqlDeleteAudit, params: []param{idsParam(p.IDs)}},
+			{sql: sqlDeleteAudit, params: []param{idsParam(p.IDs)}},
 			statementOf(storekit.SQLDeleteSeals, nil, []any{p.Anchor.Seq}),
 		}, nil
 	})

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -43,6 +44,24 @@ func wantIntact(t testing.TB, s *Store, entries int64) {
 	if report.Fault != nil || report.Checked != entries {
 		t.Errorf("%d entries are intact, want %d; fault %v", report.Checked, entries, report.Fault)
 	}
+}
+
+// TestPruneThatCannotMoveTheAnchorRemovesNothing has a trigger that skips the update of the anchor.
+func TestPruneThatCannotMoveTheAnchorRemovesNothing(t *testing.T) {
+	s := openTest(t, Config{Poll: true, Logger: quiet})
+	changeLimits(t, s, 2)
+	sealAll(t, s)
+	for _, sql := range []string{
+		`CREATE FUNCTION rota.skip() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$`,
+		`CREATE TRIGGER skip BEFORE UPDATE ON rota.audit_anchor FOR EACH ROW EXECUTE FUNCTION rota.skip()`,
+	} {
+		pgtest.Query(t, urlOf(s), sql)
+	}
+	removed, err := s.PruneAudit(t.Context(), time.Now().Add(time.Hour), 2, nil)
+	if removed != 0 || rota.CodeOf(err) != rota.Conflict {
+		t.Errorf("%d entries were removed: %v", removed, err)
+	}
+	wantIntact(t, s, 4)
 }
 
 // TestLongTransactionHoldsUpNoSeal seals entries beside a transaction that has written one and does not end.

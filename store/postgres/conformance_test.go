@@ -62,7 +62,7 @@ func harness(t testing.TB, at func(database string) string, config Config) store
 			store := s.(pooledStore).Store
 			return storetest.Tamper{
 				Exec: func(sql string) {
-					rows(t, store, "BEGIN; SET LOCAL session_replication_role = replica; "+sql+"; COMMIT")
+					rows(t, store, "BEGIN; SET LOCAL session_replication_role = replica; ALTER TABLE rota_audit_seals DROP CONSTRAINT IF EXISTS audit_seals_size; "+sql+"; COMMIT")
 				},
 				Bytes: func(b []byte) string { return fmt.Sprintf(`'\x%x'::bytea`, b) },
 				ID:    func(id rota.ID) string { return "'" + id.String() + "'" },
@@ -159,8 +159,8 @@ func (p *databasePool) release(name string) {
 	pgtest.Shared(p.t).Discard(name)
 }
 
-// sqlDeleteRows ends the other connections that are in use and deletes all rows but the schema version and the anchor of the audit, in replica
-// mode, which calls no triggers.
+// sqlDeleteRows ends the other connections that are in use and deletes all rows but the schema version, in replica mode, which calls no triggers. It
+// restores what a test has tampered with.
 const sqlDeleteRows = `
 SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() AND state <> 'idle';
 BEGIN;
@@ -169,11 +169,14 @@ DO $$
 DECLARE
   one regclass;
 BEGIN
-  FOR one IN SELECT oid FROM pg_class WHERE relnamespace = 'rota'::regnamespace AND relkind = 'r' AND relname NOT IN ('meta', 'audit_anchor') LOOP
+  FOR one IN SELECT oid FROM pg_class WHERE relnamespace = 'rota'::regnamespace AND relkind = 'r' AND relname <> 'meta' LOOP
     EXECUTE 'DELETE FROM ' || one;
   END LOOP;
+  IF NOT EXISTS (SELECT FROM pg_constraint WHERE conrelid = 'rota.audit_seals'::regclass AND conname = 'audit_seals_size') THEN
+    ALTER TABLE rota.audit_seals ADD CONSTRAINT audit_seals_size CHECK (16 * (seq - first + 1) = length(ids) AND 32 * (seq - first + 1) = length(hashes));
+  END IF;
 END $$;
-UPDATE rota.audit_anchor SET seq = 0, hash = decode(repeat('00', 32), 'hex'), removed_before = -9223372036854775807, key = NULL, signature = NULL;
+INSERT INTO rota.audit_anchor (id, removed_before) VALUES (1, -9223372036854775807);
 COMMIT`
 
 // breakages are what a crash of a store without transactions would leave; :job is the job's id.

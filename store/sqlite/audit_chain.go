@@ -76,7 +76,9 @@ func (w *writer) sealOld(limit int) (sealed int, err error) {
 	var ids []rota.ID
 	last := int64(math.MinInt64)
 	err = on.Query(storekit.Query{SQL: storekit.SQLUnsealed, Args: []any{last, limit}, Each: func(r storekit.Row) error {
-		last, ids = r.Int(0), append(ids, storekit.SplitIDs(r.Bytes(1))...)
+		if len(ids) < limit {
+			last, ids = r.Int(0), append(ids, storekit.SplitIDs(r.Bytes(1))...)
+		}
 		return nil
 	}})
 	if err != nil || len(ids) == 0 {
@@ -97,15 +99,17 @@ func (w *writer) sealOld(limit int) (sealed int, err error) {
 }
 
 // PruneAudit removes the first entries of the chain that are before a time.
-func (s *Store) PruneAudit(ctx context.Context, before time.Time, limit int, sign func(*rota.AuditAnchor)) (removed int, err error) {
+func (s *Store) PruneAudit(ctx context.Context, before time.Time, limit int, sign rota.AnchorSigner) (removed int, err error) {
 	err = s.write(ctx, "prune audit", func(w *writer) error {
 		p, err := storekit.FindPruned(writing{w}, before, limit, sign)
 		if err != nil || p == nil {
 			return err
 		}
+		if err := p.Move(writing{w}); err != nil {
+			return err
+		}
 		removed = len(p.IDs)
 		return firstError(
-			func() error { return w.execute(p.Move()) },
 			each(p.IDs, func(id rota.ID) error { return w.change(sqlDeleteAudit, id) }),
 			func() error { return w.change(storekit.SQLDeleteSeals, p.Anchor.Seq) },
 		)

@@ -2,11 +2,13 @@ package sqlite
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rotajobs/rota"
 )
@@ -69,4 +71,42 @@ func TestOpenContinuesSealingAfterCrash(t *testing.T) {
 	wantIntact(t, s, 2500)
 	apply(t, s, rota.Batch{Commands: []rota.Command{&rota.PutThrottle{Meta: rota.NewMeta("ada"), Spec: rota.ThrottleSpec{Global: 7}}}})
 	wantIntact(t, s, 2501)
+}
+
+// TestPruneThatCannotMoveTheAnchorRemovesNothing has a trigger that skips the update of the anchor.
+func TestPruneThatCannotMoveTheAnchorRemovesNothing(t *testing.T) {
+	s := openTest(t, Config{Logger: quiet})
+	for n := range 3 {
+		apply(t, s, rota.Batch{Commands: []rota.Command{&rota.PutThrottle{Meta: rota.NewMeta("ada"), Spec: rota.ThrottleSpec{Global: n + 1}}}})
+	}
+	conn := rawConn(t, s.path)
+	defer conn.Close()
+	execute(t, conn, `CREATE TRIGGER skip BEFORE UPDATE ON rota_audit_anchor BEGIN SELECT RAISE(IGNORE); END`)
+	removed, err := s.PruneAudit(t.Context(), time.Now().Add(time.Hour), 2, nil)
+	if removed != 0 || rota.CodeOf(err) != rota.Conflict {
+		t.Errorf("%d entries were removed: %v", removed, err)
+	}
+	wantIntact(t, s, 3)
+}
+
+// TestSealOfExistingEntriesBoundsTheirNumber seals rows that have several entries each, as on PostgreSQL.
+func TestSealOfExistingEntriesBoundsTheirNumber(t *testing.T) {
+	s := openTest(t, Config{Logger: quiet})
+	conn := rawConn(t, s.path)
+	defer conn.Close()
+	for n := range 3 {
+		ids := fmt.Sprintf("%032x%032x", 2*n+1, 2*n+2)
+		execute(t, conn, `INSERT INTO rota_audit (id, at, act) VALUES (x'`+ids[:32]+`', 7, 'LIMITS_MODIFIED'), (x'`+ids[32:]+`', 7, 'LIMITS_MODIFIED')`)
+		execute(t, conn, fmt.Sprintf(`INSERT INTO rota_audit_unsealed (n, at, ids) VALUES (%d, 7, x'%s')`, n, ids))
+	}
+	for _, want := range []int{4, 2, 0} {
+		must(t, s.write(t.Context(), "seal", func(w *writer) error {
+			sealed, err := w.sealOld(3)
+			if sealed != want {
+				t.Errorf("%d entries were sealed, want %d", sealed, want)
+			}
+			return err
+		}))
+	}
+	wantIntact(t, s, 6)
 }

@@ -199,7 +199,7 @@ func chainPrunesPrefix(y *story) {
 func chainAnchorSigned(y *story) {
 	y.limitChanges(2)
 	key := ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize))
-	removed, err := y.chain().PruneAudit(y.ctx, y.now, 10, func(a *rota.AuditAnchor) { a.Sign(key) })
+	removed, err := y.chain().PruneAudit(y.ctx, y.now, 10, signWith(key))
 	want(y, "removed", must(y, "prune audit", removed, err), 1)
 	anchor := y.auditState().Anchor
 	signed, valid := anchor.Signed()

@@ -90,7 +90,7 @@ func exportPages(y *story) {
 func exportPruned(y *story) {
 	y.limitChanges(4)
 	all := y.sealed()
-	removed, err := y.chain().PruneAudit(y.ctx, all[2].Entry.At, 10, func(a *rota.AuditAnchor) { a.Sign(nodeKey) })
+	removed, err := y.chain().PruneAudit(y.ctx, all[2].Entry.At, 10, signWith(nodeKey))
 	want(y, "removed", must(y, "prune audit", removed, err), 2)
 	y.wantExport(y.export(), 2, 0)
 }

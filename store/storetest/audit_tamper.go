@@ -135,6 +135,28 @@ var tamperings = []tampering{
 		last.Hash[0]++
 		a.reseal(1, append(a.all[:5:5], last)...)
 	}, rota.AuditChanged, 6, true},
+	{"number of the last seal changed", func(a *attack) {
+		a.Exec(`UPDATE rota_audit_seals SET seq = seq + 60 WHERE seq = 6`)
+	}, rota.AuditChanged, 6, false},
+	{"bytes added to the hashes of the last seal", func(a *attack) {
+		a.reseal(1, a.all...)
+		a.Exec(`UPDATE rota_audit_seals SET hashes = ` + a.hashes(0, 1, 2, 3, 4, 5, 0))
+	}, rota.AuditChanged, 1, false},
+	{"bytes added to the hashes of another seal", func(a *attack) {
+		a.reseal(1, a.all[:3]...)
+		a.insertSeal(4, a.all[3:]...)
+		a.Exec(`UPDATE rota_audit_seals SET hashes = ` + a.hashes(0, 1, 2, 0) + ` WHERE seq = 3`)
+	}, rota.AuditChanged, 1, false},
+	{"empty seal added at the end", func(a *attack) {
+		empty := a.Bytes([]byte{})
+		a.Exec(fmt.Sprintf(`INSERT INTO rota_audit_seals (seq, first, ids, hashes) VALUES (500, 7, %s, %s)`, empty, empty))
+	}, rota.AuditChanged, 7, false},
+	{"row of the anchor removed", func(a *attack) { a.Exec(`DELETE FROM rota_audit_anchor`) }, rota.AuditCutOff, 1, false},
+	{"first entries removed with the row of the anchor", func(a *attack) {
+		a.delete(1, 2)
+		a.reseal(3, a.all[2:]...)
+		a.Exec(`DELETE FROM rota_audit_anchor`)
+	}, rota.AuditCutOff, 1, false},
 	{"whole chain computed again after a change", func(a *attack) {
 		a.set(1, `actor = 'eve'`)
 		a.recomputeAfter(rota.AuditHash{}, 1)
@@ -190,6 +212,15 @@ func (a *attack) insertSeal(first int64, entries ...rota.SealedEntry) {
 		first+int64(len(entries))-1, first, a.Bytes(ids), a.Bytes(hashes)))
 }
 
+// hashes returns the hashes of entries as they are stored.
+func (a *attack) hashes(entries ...int) string {
+	var all []byte
+	for _, n := range entries {
+		all = append(all, a.all[n].Hash[:]...)
+	}
+	return a.Bytes(all)
+}
+
 // recompute computes the hashes again from an entry on.
 func (a *attack) recompute(from int) { a.recomputeAfter(a.all[from-2].Hash, from) }
 
@@ -214,7 +245,11 @@ func testAuditTampering(t *testing.T, h Harness) {
 	for _, one := range anchorTamperings {
 		stories = append(stories, namedStory{one.name, func(y *story) { tamperAnchor(y, one) }})
 	}
-	stories = append(stories, namedStory{"tampered entries are not pruned", tamperPrune}, namedStory{"unsealed entries tampered with", tamperUnsealed})
+	stories = append(stories, namedStory{"tampered entries are not pruned", tamperPrune},
+		namedStory{"a seal that was altered is not pruned", tamperPruneSeal},
+		namedStory{"entries without a row of the anchor are not pruned", tamperPruneAnchor},
+		namedStory{"entries behind an anchor that the signer refuses are not pruned", tamperPruneRefused},
+		namedStory{"unsealed entries tampered with", tamperUnsealed})
 	runStories(t, h, stories)
 }
 
@@ -246,8 +281,41 @@ func tamper(y *story, how tampering) {
 func tamperPrune(y *story) {
 	a := newAttack(y)
 	set(`actor = 'eve'`)(a)
-	removed, err := y.chain().PruneAudit(y.ctx, y.now.Add(time.Hour), 10, nil)
-	want(y, "removed", removed, 0)
-	want(y, "code", rota.CodeOf(err), rota.Conflict)
-	want(y, "entries", len(y.sealed()), chainLength)
+	a.wantNotPruned(chainLength, nil)
+}
+
+// wantNotPruned wants a prune that removes nothing.
+func (a *attack) wantNotPruned(limit int, sign rota.AnchorSigner) {
+	a.Helper()
+	removed, err := a.chain().PruneAudit(a.ctx, a.now.Add(time.Hour), limit, sign)
+	want(a.story, "removed", removed, 0)
+	want(a.story, "code", rota.CodeOf(err), rota.Conflict)
+	listed, err := a.s.Audit(a.ctx, rota.AuditQuery{Limit: rota.PageMax})
+	want(a.story, "entries", len(must(a.story, "audit", listed, err).Entries), chainLength)
+}
+
+// tamperPruneSeal gives a seal a smaller number than that of its last entry: it would be removed with entries that are kept.
+func tamperPruneSeal(y *story) {
+	a := newAttack(y)
+	a.reseal(1, a.all...)
+	a.Exec(`UPDATE rota_audit_seals SET seq = 2`)
+	a.wantNotPruned(2, nil)
+}
+
+func tamperPruneAnchor(y *story) {
+	a := newAttack(y)
+	a.Exec(`DELETE FROM rota_audit_anchor`)
+	a.wantNotPruned(2, nil)
+	chain, _ := rota.StoreAs[rota.AuditChain](y.s)
+	_, err := chain.AuditState(y.ctx)
+	want(y, "code of the state", rota.CodeOf(err), rota.Conflict)
+}
+
+func tamperPruneRefused(y *story) {
+	a := newAttack(y)
+	a.wantNotPruned(2, func(last rota.AuditAnchor, next *rota.AuditAnchor) error {
+		want(y, "last anchor", last.Seq, int64(0))
+		want(y, "next anchor", next.Seq, int64(2))
+		return rota.Errorf(rota.Conflict, "sign", "it is not believed")
+	})
 }

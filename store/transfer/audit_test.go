@@ -40,7 +40,7 @@ func auditedStore(t testing.TB, at place) rota.AuditHead {
 		sealed, err = chain.SealAudit(t.Context(), rota.SealMax)
 		must(t, err)
 	}
-	removed, err := chain.PruneAudit(t.Context(), now.Add(2*time.Second), 10, func(a *rota.AuditAnchor) { a.Sign(auditKey) })
+	removed, err := chain.PruneAudit(t.Context(), now.Add(2*time.Second), 10, func(_ rota.AuditAnchor, a *rota.AuditAnchor) error { a.Sign(auditKey); return nil })
 	must(t, err)
 	state, err := chain.AuditState(t.Context())
 	must(t, err)
