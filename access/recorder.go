@@ -19,6 +19,7 @@ import (
 const (
 	recordEvery = time.Minute      // how often counted events are written
 	touchEvery  = 10 * time.Second // how often the last uses of tokens are written
+	loginWithin = time.Second      // after which a login that is the first of its kind is written
 
 	usesMax       = 1_000 // tokens whose last use is remembered
 	perSourceMax  = 100   // different events of one source; further ones of it are counted together
@@ -38,6 +39,8 @@ type recorder struct {
 	sources map[source]int // different events of each source
 	failed  int            // different failed logins
 	uses    map[string]time.Time
+	written map[record]bool // logins that were written before the counts were, so that repeats are no different events
+	soon    chan struct{}   // a login waits to be written
 }
 
 // record is what entries of the audit are counted by.
@@ -47,7 +50,7 @@ type record struct{ act, actor, subject, detail string }
 type source struct{ act, name string }
 
 func newRecorder() recorder {
-	return recorder{counts: map[record]int{}, sources: map[source]int{}, uses: map[string]time.Time{}}
+	return recorder{counts: map[record]int{}, sources: map[source]int{}, uses: map[string]time.Time{}, written: map[record]bool{}, soon: make(chan struct{}, 1)}
 }
 
 // count counts an event. Strangers choose a part of its texts, and the audit must accept all of them.
@@ -60,10 +63,20 @@ func (r *recorder) count(one record) {
 
 // add counts an event n times, by itself or together with others.
 func (r *recorder) add(one record, n int) {
-	if _, known := r.counts[one]; !known {
-		one = r.distinct(one)
+	if _, known := r.counts[one]; !known && !r.written[one] {
+		if one = r.distinct(one); one.act == rota.AuditLogin {
+			r.wake()
+		}
 	}
 	r.counts[one] = min(r.counts[one]+n, rota.AccessCountMax)
+}
+
+// wake has the logins written soon. A process that is killed loses only repeats of them.
+func (r *recorder) wake() {
+	select {
+	case r.soon <- struct{}{}:
+	default:
+	}
 }
 
 // distinct returns what a new event is counted as: itself, or together with others.
@@ -167,8 +180,16 @@ func (d *Directory) Run(ctx context.Context, failed func(error)) {
 	touch, counts := time.NewTicker(touchEvery), time.NewTicker(recordEvery)
 	defer touch.Stop()
 	defer counts.Stop()
+	var logins <-chan time.Time
 	for {
 		select {
+		case <-d.recorder.soon:
+			if logins == nil {
+				logins = time.After(loginWithin)
+			}
+		case <-logins:
+			logins = nil
+			d.report(d.write(ctx, d.recorder.takeLogins()), failed)
 		case <-touch.C:
 			d.report(d.writeUses(ctx), failed)
 		case <-counts.C:
@@ -189,8 +210,9 @@ func (d *Directory) report(err error, failed func(error)) {
 }
 
 // writeCounts writes the counted events to the audit. What cannot be written now is counted further.
-func (d *Directory) writeCounts(ctx context.Context) error {
-	records := d.recorder.take()
+func (d *Directory) writeCounts(ctx context.Context) error { return d.write(ctx, d.recorder.take()) }
+
+func (d *Directory) write(ctx context.Context, records []rota.AccessRecord) error {
 	var refused error
 	for pages := slices.Collect(slices.Chunk(records, recordsOfPage)); len(pages) > 0; pages = pages[1:] {
 		page := pages[0]
@@ -213,8 +235,27 @@ func (d *Directory) writeCounts(ctx context.Context) error {
 func (r *recorder) take() []rota.AccessRecord {
 	r.mu.Lock()
 	taken := r.counts
-	r.counts, r.sources, r.failed = map[record]int{}, map[source]int{}, 0
+	r.counts, r.sources, r.written, r.failed = map[record]int{}, map[source]int{}, map[record]bool{}, 0
 	r.mu.Unlock()
+	return recordsOf(taken)
+}
+
+// takeLogins returns the logins that were not written since the counts were. Their repeats, and what is counted together,
+// wait for the counts, so that the entries of a user are bounded.
+func (r *recorder) takeLogins() []rota.AccessRecord {
+	taken := map[record]int{}
+	r.mu.Lock()
+	for one, n := range r.counts {
+		if one.act == rota.AuditLogin && !r.written[one] && one != one.others() {
+			taken[one], r.written[one] = n, true
+			delete(r.counts, one)
+		}
+	}
+	r.mu.Unlock()
+	return recordsOf(taken)
+}
+
+func recordsOf(taken map[record]int) []rota.AccessRecord {
 	records := make([]rota.AccessRecord, 0, len(taken))
 	for one, n := range taken {
 		records = append(records, rota.AccessRecord{Act: one.act, Actor: one.actor, Subject: one.subject, Detail: one.detail, Count: n})
@@ -230,7 +271,9 @@ func (r *recorder) giveBack(records []rota.AccessRecord) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, one := range records {
-		r.add(record{one.Act, one.Actor, one.Subject, one.Detail}, one.Count)
+		again := record{one.Act, one.Actor, one.Subject, one.Detail}
+		r.add(again, one.Count)
+		delete(r.written, again) // the next login, or the next count, writes it
 	}
 }
 

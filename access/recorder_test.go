@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/access"
@@ -165,5 +167,50 @@ func TestChallengeOfAnUnknownUserFollowsFromTheStore(t *testing.T) {
 		if challenge(restarted, name) != first {
 			t.Errorf("%s is asked something else after a restart", name)
 		}
+	}
+}
+
+// A process that is killed within a minute after a login loses neither the login nor its place, only its repeats. The
+// repeats and the logins from many places stay few entries.
+func TestLoginIsWrittenAtOnce(t *testing.T) {
+	s := newMatrix(t)
+	ctx, stop := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	running.Go(func() { s.directory.Run(ctx, func(err error) { t.Error(err) }) })
+	logins := func() int {
+		page, err := s.store.Audit(t.Context(), rota.AuditQuery{Acts: []string{rota.AuditLogin}, Limit: rota.PageMax})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(page.Entries)
+	}
+	wait := func(want int) {
+		t.Helper()
+		for began := time.Now(); logins() < want; time.Sleep(20 * time.Millisecond) {
+			if time.Since(began) > 5*time.Second {
+				t.Fatalf("the audit has %d logins, want %d", logins(), want)
+			}
+		}
+	}
+	user := s.as("viewer").Identity()
+	s.directory.LoggedIn(user, "http from 192.0.2.7")
+	wait(1)
+	for range 50 {
+		s.directory.LoggedIn(user, "http from 192.0.2.7")
+	}
+	s.directory.LoggedIn(user, "sql from 192.0.2.7")
+	wait(2)
+	if n := logins(); n != 2 {
+		t.Errorf("the audit has %d logins, want 2: repeats are counted", n)
+	}
+	for n := range 300 {
+		s.directory.LoggedIn(user, fmt.Sprintf("http from 10.0.%d.%d", n>>8, n&255))
+	}
+	wait(100)
+	stop()
+	running.Wait()
+	lines := s.recorded()
+	if count(lines, "LOGIN viewer: 50 times; http from 192.0.2.7") != 1 || count(lines, "LOGIN viewer: 202 times; others") != 1 || len(lines) != 102 {
+		t.Errorf("the audit has %d entries: %.400q", len(lines), lines)
 	}
 }
