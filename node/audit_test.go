@@ -3,6 +3,7 @@ package node
 import (
 	"bytes"
 	"context"
+	"crypto/ed25519"
 	"encoding/json"
 	"log/slog"
 	"os"
@@ -12,7 +13,10 @@ import (
 	"time"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/store/postgres"
 	"github.com/rotajobs/rota/store/sqlite"
+	zombiezen "zombiezen.com/go/sqlite"
+	"zombiezen.com/go/sqlite/sqlitex"
 )
 
 // auditNode returns a node with a store and an auditor, and its log.
@@ -142,6 +146,106 @@ func TestChangedHeadIsRefused(t *testing.T) {
 		}
 		if _, err := rota.ParseAuditHeads(text); err == nil {
 			t.Errorf("a head with another %s was accepted", name)
+		}
+	}
+}
+
+// TestForgedAnchorIsNotSignedOver gives a node whose store others share an anchor that another key has signed: neither a
+// head nor the next anchor is signed over it, until the key is known.
+func TestForgedAnchorIsNotSignedOver(t *testing.T) {
+	other := ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize))
+	for name, hasHead := range map[string]bool{"first head": false, "later head": true} {
+		url := newSharedStore(t)
+		store, err := postgres.OpenWith(url, postgres.Config{Poll: true, Logger: quiet})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer store.Close()
+		n := &Node{config: Config{Data: t.TempDir(), Name: "local"}, store: store, clock: time.Now, logger: quiet}
+		if err := n.openAudit(); err != nil {
+			t.Fatal(err)
+		}
+		write := func(limit int) {
+			writeEntry(t, store, limit)
+			if _, err := store.SealAudit(t.Context(), rota.SealMax); err != nil {
+				t.Fatal(err)
+			}
+		}
+		write(1)
+		if hasHead {
+			if err := n.audit.SignHead(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		write(2)
+		prune := func(sign rota.AnchorSigner) error {
+			_, err := store.PruneAudit(t.Context(), time.Now().Add(time.Hour), 2, sign)
+			return err
+		}
+		if err := prune(func(_ rota.AuditAnchor, next *rota.AuditAnchor) error { next.Sign(other); return nil }); err != nil {
+			t.Fatal(err)
+		}
+		write(3)
+		before := n.audit.Head()
+		signed, pruned := n.audit.SignHead(t.Context()), prune(n.audit.signAnchor)
+		if rota.CodeOf(signed) != rota.Conflict || rota.CodeOf(pruned) != rota.Conflict || n.audit.Head() != before || !strings.Contains(signed.Error(), "audit_keys") {
+			t.Errorf("%s: signed: %v; pruned: %v", name, signed, pruned)
+		}
+		report, err := store.VerifyAudit(t.Context(), n.audit.Trust())
+		if err != nil || report.Fault == nil || report.Fault.Kind != rota.AuditCutOff || !strings.Contains(report.Fault.Detail, "audit_keys") {
+			t.Errorf("%s: %v, %v", name, err, report.Fault)
+		}
+
+		n.config.AuditKeys = rota.AuditKey(other.Public().(ed25519.PublicKey)).String()
+		if err := n.openAudit(); err != nil {
+			t.Fatal(err)
+		}
+		if err := n.audit.SignHead(t.Context()); err != nil {
+			t.Errorf("%s: the key is known: %v", name, err)
+		}
+		if err := prune(n.audit.signAnchor); err != nil {
+			t.Errorf("%s: the key is known: %v", name, err)
+		}
+		if report, err = store.VerifyAudit(t.Context(), n.audit.Trust()); err != nil || report.Fault != nil {
+			t.Errorf("%s: the key is known: %v, %v", name, err, report.Fault)
+		}
+	}
+}
+
+// TestAlteredSealIsNotSigned changes what the last seal says of the head, and an entry since the last head.
+func TestAlteredSealIsNotSigned(t *testing.T) {
+	for name, change := range map[string]string{
+		"number": `UPDATE rota_audit_seals SET seq = seq + 60 WHERE seq = 2`,
+		"empty":  `INSERT INTO rota_audit_seals (seq, first, ids, hashes) VALUES (500, 3, x'', x'')`,
+		"entry":  `UPDATE rota_audit SET actor = 'eve' WHERE id = (SELECT ids FROM rota_audit_seals WHERE seq = 2)`,
+		"anchor": `DELETE FROM rota_audit_anchor`,
+	} {
+		for _, first := range []bool{false, true} {
+			n, _ := auditNode(t)
+			writeEntry(t, n.store, 7)
+			if !first {
+				_ = n.audit.SignHead(t.Context())
+			}
+			before := n.audit.Head()
+			writeEntry(t, n.store, 8)
+			conn, err := zombiezen.OpenConn(filepath.Join(n.config.Data, "rota.db"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			statements := []string{`PRAGMA ignore_check_constraints = ON`, change}
+			_ = sqlitex.ExecuteTransient(conn, `SELECT name FROM sqlite_schema WHERE type = 'trigger' AND tbl_name LIKE 'rota_audit%'`, &sqlitex.ExecOptions{ResultFunc: func(s *zombiezen.Stmt) error {
+				statements = append([]string{`DROP TRIGGER ` + s.ColumnText(0)}, statements...)
+				return nil
+			}})
+			for _, statement := range statements {
+				if err := sqlitex.ExecuteTransient(conn, statement, nil); err != nil {
+					t.Fatal(statement, err)
+				}
+			}
+			_ = conn.Close()
+			if err := n.audit.SignHead(t.Context()); rota.CodeOf(err) != rota.Conflict || n.audit.Head() != before {
+				t.Errorf("%s, first head %t: the node has signed %+v: %v", name, first, n.audit.Head(), err)
+			}
 		}
 	}
 }

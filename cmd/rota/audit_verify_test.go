@@ -3,8 +3,10 @@ package main
 import (
 	"crypto/ed25519"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -209,8 +211,23 @@ func TestAuditVerifyFindsForgedAnchor(t *testing.T) {
 	where := "--store sqlite:" + store
 	s.wantClean(where) // a program without a key may have removed them
 	s.wantFault(where+" --head "+head, rota.AuditCutOff, 1)
+	forged := rota.AuditAnchor{}
+	n, err := strconv.ParseInt(first, 10, 64)
+	if err == nil {
+		forged.Seq = n
+		err = forged.Hash.UnmarshalText([]byte(strings.ToLower(readSQL(t, store, `SELECT hex(hash) FROM rota_audit_anchor`))))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	forged.RemovedBefore = time.UnixMicro(0)
+	forged.Sign(ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize)))
+	tamper(t, store, fmt.Sprintf(`UPDATE rota_audit_anchor SET removed_before = 0, key = x'%x', signature = x'%x'`, forged.Key, forged.Signature))
+	s.wantFault(where+" --head "+head, rota.AuditCutOff, 1)
+	s.wantClean(fmt.Sprintf("%s --head %s --key %s,%x", where, head, readHead(t, head).Key, forged.Key))
 	s.start()
 	s.wantFault("", rota.AuditCutOff, 1)
+	s.wantFault("--head "+head, rota.AuditCutOff, 1)
 	s.stop()
 	if readHead(t, head).AnchorSeq != 0 {
 		t.Error("the server has signed a head with the forged anchor")

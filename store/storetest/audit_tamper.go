@@ -136,8 +136,9 @@ var tamperings = []tampering{
 		a.reseal(1, append(a.all[:5:5], last)...)
 	}, rota.AuditChanged, 6, true},
 	{"number of the last seal changed", func(a *attack) {
-		a.Exec(`UPDATE rota_audit_seals SET seq = seq + 60 WHERE seq = 6`)
-	}, rota.AuditChanged, 6, false},
+		a.reseal(1, a.all...)
+		a.Exec(`UPDATE rota_audit_seals SET seq = seq + 60`)
+	}, rota.AuditChanged, 1, false},
 	{"bytes added to the hashes of the last seal", func(a *attack) {
 		a.reseal(1, a.all...)
 		a.Exec(`UPDATE rota_audit_seals SET hashes = ` + a.hashes(0, 1, 2, 3, 4, 5, 0))
