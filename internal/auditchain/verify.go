@@ -30,6 +30,9 @@ func VerifyExport(from io.Reader, trust rota.AuditTrust) (ExportReport, error) {
 	if err != nil && err != io.EOF && err != errBroken {
 		return c.report, err
 	}
+	if err == errBroken && first != nil && first.Version != 0 { // it is a header, with other fields or in another spelling
+		return c.report, c.broken(err, 1)
+	}
 	if err != nil || first.Version == 0 {
 		return c.report, rota.Invalidf("file", "is not an export of the whole audit; rota audit export without a filter writes one")
 	}
@@ -54,7 +57,8 @@ type exportCheck struct {
 // errBroken is the error of a line that Export did not write.
 var errBroken = errors.New("is not a line of an export")
 
-// next reads a line. It returns io.EOF at the end of the text.
+// next reads a line. It returns io.EOF at the end of the text, and errBroken with the line if only its text is not the
+// written one.
 func (c *exportCheck) next() (*line, error) {
 	var text []byte
 	c.number++
@@ -83,7 +87,7 @@ func (c *exportCheck) next() (*line, error) {
 		return nil, errBroken
 	}
 	if written, err := l.text(); err != nil || !bytes.Equal(written, text) {
-		return nil, errBroken
+		return l, errBroken
 	}
 	return l, nil
 }

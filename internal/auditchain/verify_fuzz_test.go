@@ -87,8 +87,8 @@ func TestOtherSpellingOfAnExportIsAFault(t *testing.T) {
 			t.Fatalf("%s: the export has no %s:\n%s", one.name, one.old, text)
 		}
 		report, err := VerifyExport(strings.NewReader(other), rota.AuditTrust{})
-		if err == nil && report.Fault == nil {
-			t.Errorf("%s: the check found nothing", one.name)
+		if err != nil || report.Fault == nil {
+			t.Errorf("%s: the check found nothing: %v", one.name, err)
 		}
 	}
 }
