@@ -34,6 +34,9 @@ func TestTemplateThatTakesTheNameOfADroppedOne(t *testing.T) {
 	s, ctx := newScheduler(t), context.Background()
 	s.wantVerdict("a schedule of the template", "executor", schedule("own", "job", `{}`), "")
 	queued, ended := s.trigger("own").ID, s.ended("own")
+	enqueue := &rota.Enqueue{Meta: rota.NewMeta("owner"), Jobs: []rota.NewJob{{Template: "job"}}}
+	ofTemplate := s.must(enqueue).(*rota.Enqueued).Jobs[0].Job.ID
+	s.must(&rota.Cancel{Meta: rota.NewMeta("admin"), JobID: ofTemplate})
 	s.wantVerdict("another template", "executor", schedule("own", "mine", `{}`), "")
 	s.wantVerdict("the drop", "owner", &rota.Drop{Meta: rota.NewMeta(""), Name: "job"}, "")
 	create := template("job", `{}`)
@@ -43,11 +46,42 @@ func TestTemplateThatTakesTheNameOfADroppedOne(t *testing.T) {
 		t.Errorf("the run of the dropped template is visible: %+v, %v", j, err)
 	}
 	s.wantParamsRefused("a job of the dropped template", "executor", queued, ended)
-	reply, err := rota.Do[*rota.Redriven](ctx, s.as("executor"), &rota.Redrive{Meta: rota.NewMeta(""), JobID: ended})
-	if err == nil {
-		s.wantVerdict("an edit of the new execution", "executor",
-			&rota.Edit{Meta: rota.NewMeta(""), JobID: reply.Job.ID, MergeParams: []byte(dropTable)}, rota.Denied)
+	s.wantVerdict("a run again", "executor", &rota.Redrive{Meta: rota.NewMeta(""), JobID: ended, Again: true}, rota.Denied)
+	again := s.must(&rota.Redrive{Meta: rota.NewMeta("admin"), JobID: ofTemplate}).(*rota.Redriven).Job.ID
+	if j, err := s.as("executor").Job(ctx, again); rota.CodeOf(err) != rota.NotFound {
+		t.Errorf("the run again by the admin is visible: %+v, %v", j, err)
 	}
+}
+
+// TestNewUserSeesNoRunsOfAFormerOneOfItsName gives the new user the right to see the schedule.
+func TestNewUserSeesNoRunsOfAFormerOneOfItsName(t *testing.T) {
+	s := newMatrix(t)
+	s.users("bob")
+	own := template("of-bob", `{"statement":"SELECT 1"}`)
+	own.Actor = "bob"
+	s.must(own)
+	s.must(schedule("of-admin", "of-bob", `{}`))
+	id := s.ended("of-admin")
+	s.must(&rota.SetOwner{Meta: rota.NewMeta("admin"), Kind: rota.ExpectTemplate, Name: "of-bob", Owner: rota.AdminUser})
+	s.must(&rota.DropPrincipal{Meta: rota.NewMeta("admin"), Kind: rota.KindUser, Name: "bob"})
+	s.users("bob")
+	s.grant("bob", rota.ViewJobHistory, "of-admin")
+	if j, err := s.as("bob").Job(context.Background(), id); rota.CodeOf(err) != rota.NotFound {
+		t.Errorf("the run of the former user is visible: %+v, %v", j, err)
+	}
+}
+
+// TestRunsAgainOnlyWithTheRightsOfThen drops a template after EXECUTE JOB on it was revoked.
+func TestRunsAgainOnlyWithTheRightsOfThen(t *testing.T) {
+	s := newScheduler(t)
+	s.wantVerdict("a schedule of the template", "executor", schedule("own", "job", `{}`), "")
+	ended := s.ended("own")
+	s.revoke("executor", rota.ExecuteJob, "job")
+	again := func() rota.Command { return &rota.Redrive{Meta: rota.NewMeta(""), JobID: ended} }
+	s.wantVerdict("a retry without the right", "executor", again(), rota.Denied)
+	s.wantVerdict("another template", "executor", schedule("own", "mine", `{}`), "")
+	s.wantVerdict("the drop", "owner", &rota.Drop{Meta: rota.NewMeta(""), Name: "job"}, "")
+	s.wantVerdict("a retry after the drop", "executor", again(), rota.Denied)
 }
 
 // TestRecreatedTemplateHidesEarlierRuns recreates a template whose runs the owner of a schedule may not see.

@@ -64,13 +64,23 @@ func (o *objects) first(ctx context.Context, j *rota.Job) (*rota.Job, error) {
 	return first, nil
 }
 
-// isBefore reports whether the execution of a job is older than a user or a definition.
+// isBefore reports whether the work of a job was requested before a user or a definition was created. A retry began with its
+// first attempt, and a redrive with the execution that it redrives, unless that was pruned.
 func (o *objects) isBefore(ctx context.Context, j *rota.Job, since time.Time) (bool, error) {
-	if j.CreatedAt.Before(since) {
-		return true, nil
+	for {
+		first, err := o.first(ctx, j)
+		switch {
+		case err != nil:
+			return false, err
+		case first.CreatedAt.Before(since):
+			return true, nil
+		case first.RedriveOf.IsZero():
+			return false, nil
+		}
+		if j, err = o.from.Job(ctx, first.RedriveOf); err != nil {
+			return false, notFoundIsNil(err)
+		}
 	}
-	first, err := o.first(ctx, j)
-	return err == nil && first.CreatedAt.Before(since), err
 }
 
 func (o *objects) get(ctx context.Context, kind, name string) (*object, error) {
@@ -183,7 +193,11 @@ func (a *authority) mayJob(ctx context.Context, p rota.Privilege, o *objects, j 
 // run with the rights of the owner of its template: an identity that may only execute the template of another owner must not
 // see the results through a schedule of its own.
 func (a *authority) viewsResultsOf(ctx context.Context, o *objects, s *object, j *rota.Job) (bool, error) {
-	if runs := j.RunsFor(); runs == s.owner || runs == a.user {
+	switch j.RunsFor() {
+	case a.user:
+		before, err := o.isBefore(ctx, j, a.since)
+		return err == nil && !before, err
+	case s.owner:
 		return true, nil
 	}
 	t, err := o.get(ctx, kindTemplate, j.Template)

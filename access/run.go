@@ -3,7 +3,6 @@ package access
 import (
 	"context"
 	"slices"
-	"time"
 
 	"github.com/rotajobs/rota"
 )
@@ -33,7 +32,7 @@ func (d *Directory) RunRights(ctx context.Context, j *rota.Job) (*RunRights, err
 		u := s.user(user)
 		before := u == nil
 		if !before {
-			if before, err = d.beganBefore(ctx, j, u.CreatedAt); err != nil {
+			if before, err = newObjects(d.store).isBefore(ctx, j, u.CreatedAt); err != nil {
 				return nil, err
 			}
 		}
@@ -47,26 +46,6 @@ func (d *Directory) RunRights(ctx context.Context, j *rota.Job) (*RunRights, err
 	r := s.rightsOf(user)
 	external, err := d.mayRunExternal(ctx, r, j)
 	return &RunRights{User: user, Admin: r.admin, Roles: r.roles, External: external}, err
-}
-
-// beganBefore reports whether the work of a job was requested before a user was created. A retry began with its first attempt.
-// A redrive by another actor keeps its user, so it began with the execution that it redrives, unless that was pruned.
-func (d *Directory) beganBefore(ctx context.Context, j *rota.Job, since time.Time) (bool, error) {
-	objects := newObjects(d.store)
-	for {
-		first, err := objects.first(ctx, j)
-		switch {
-		case err != nil:
-			return false, err
-		case first.CreatedAt.Before(since):
-			return true, nil
-		case first.Owner == "" || first.RedriveOf.IsZero():
-			return false, nil
-		}
-		if j, err = d.store.Job(ctx, first.RedriveOf); err != nil {
-			return false, notFoundIsNil(err)
-		}
-	}
 }
 
 func notFoundIsNil(err error) error {

@@ -44,6 +44,7 @@ func TestDefinitionsKeepTheirOwners(t *testing.T) {
 	if got := s.definitions(); got != ownedDocument {
 		t.Errorf("got  %s\nwant %s", got, ownedDocument)
 	}
+	s.mayExecuteBoth("ada")
 	if made := read[api.Triggered](s.post("schedules/both/trigger", nil).is(201)); made.Items[0].Owner != "own" {
 		t.Errorf("the job runs with the rights of %q", made.Items[0].Owner)
 	}
@@ -51,6 +52,12 @@ func TestDefinitionsKeepTheirOwners(t *testing.T) {
 	if put := s.importDocument(ownedDocument); put.Unchanged != 6 || s.dump() != before {
 		t.Errorf("a repeated import changed the store: %+v", put)
 	}
+}
+
+// mayExecuteBoth grants EXECUTE JOB on the definitions called both.
+func (s *server) mayExecuteBoth(users ...string) {
+	s.Helper()
+	s.applyAll(&rota.GrantPrivileges{Meta: rota.NewMeta("admin"), To: users, Job: "both", Privileges: []rota.Privilege{rota.ExecuteJob}})
 }
 
 func (s *server) withoutNotes(put api.DefinitionsPut) (items []api.DefinitionChange) {
@@ -67,6 +74,7 @@ func TestDefinitionsImportChangesOwners(t *testing.T) {
 	s.user("own", rota.ScopeSession)
 	s.user("ada", rota.ScopeSession)
 	s.importDocument(ownedDocument)
+	s.mayExecuteBoth("own", "ada") // a schedule runs the template of another owner only then
 	next := read[api.Schedule](s.get("schedules/both")).NextFireAt
 	for _, row := range []struct{ document, fields, owners string }{
 		{`{"templates": {"both": {"type": "a", "owner": "ada"}}}`, "owner", "ada ada"},

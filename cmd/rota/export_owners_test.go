@@ -137,6 +137,7 @@ func TestCrontabImportKeepsOwners(t *testing.T) {
 	apply("0 3 * * *")
 	s.must("template edit report --owner own")
 	s.must("schedule edit report --owner ada-x")
+	s.must("grant EXECUTE_JOB --job report --to ada-x") // or the schedule could not be changed
 	apply("0 4 * * *")
 	if got := s.owners(); got != "template report own\nschedule report ada-x" || !strings.Contains(s.must("schedule show report"), "0 4 * * *") {
 		t.Error(got)

@@ -134,18 +134,30 @@ func mayRepeat(u *UnitOfWork, c *rota.Redrive, tail *rota.Job) *rota.Error {
 		return nil
 	}
 	t := Templates.get(u, tail.Template)
-	if t == nil {
-		return nil
-	}
-	if c.Again {
+	if c.Again && t != nil {
 		if refusal := usable(t, "template", t.Name); refusal != nil {
 			return refusal
 		}
 	}
-	if s := scheduleOf(u, tail); s != nil {
-		return mayExecute(u, "job_id", s.Name, s.Owner, t)
+	return mayRunAgain(u, tail, t)
+}
+
+// mayRunAgain refuses an execution that its schedule may not run any more. It runs with the rights of the user that owned its
+// template then. The owner of the schedule has EXECUTE JOB on a template, and not on others that have its name later. If it got
+// the template, too, it may run again what ran before.
+func mayRunAgain(u *UnitOfWork, tail *rota.Job, t *rota.Template) *rota.Error {
+	s := scheduleOf(u, tail)
+	if s == nil || s.Owner == rota.AdminUser || s.Owner == tail.RunsFor() {
+		return nil
 	}
-	return nil
+	first := u.job(tail.ExecutionID)
+	if t == nil || first == nil || first.CreatedAt.Before(t.Since) || t.Owner != tail.RunsFor() && t.Owner != s.Owner {
+		return &rota.Error{
+			Code: rota.Denied, Field: "job_id", Reason: "job " + tail.ID.String() + " cannot run again: its template " + tail.Template + " was dropped, recreated or given to another owner",
+			Hint: "run the schedule instead: rota schedule trigger " + s.Name,
+		}
+	}
+	return mayExecute(u, "job_id", s.Name, s.Owner, t)
 }
 
 // scheduleOf returns the schedule of a job, nil if it has none.

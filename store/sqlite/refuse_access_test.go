@@ -72,6 +72,7 @@ func forbiddenAccess() (all []attempt) {
 	add("a token of nobody", saysCheck, `INSERT INTO rota_access_tokens (id, user_name, scope, hash, created_at) VALUES ('token003', '', 'read', `+hash64+`, 7)`)
 	add("two versions", saysCheck, `INSERT INTO rota_access_state (id, version) VALUES (2, randomblob(16))`)
 	add("a version that is not the one", saysCheck, `UPDATE rota_access_state SET id = 2`)
+	add("a newest time that is no time", saysType, `UPDATE rota_access_state SET newest = 'soon'`)
 	add("no version", saysNull, `UPDATE rota_access_state SET version = NULL`)
 	return all
 }

@@ -12,7 +12,7 @@ import (
 // Credentials of the stories. No password matches the verifiers.
 var (
 	verifierOne = "SCRAM-SHA-256$4096:W22ZaJ0SNY7soEsUEjb6gQ==$WG5d8oPm3OtcPnkdi4Uo7BkeZkBFzpcXkuLmtbsT4qY=:wfPLwcE6nTWhTAmQ7tl2KeoiWGPlZqQxSrmfPwDl2dU="
-	verifierTwo = strings.Replace(verifierOne, "4096", "8192", 1)
+	verifierTwo = strings.Replace(verifierOne, "W22Z", "Z22W", 1)
 	tokenHash   = strings.Repeat("0123456789abcdef", 4)
 )
 

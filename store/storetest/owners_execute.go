@@ -16,6 +16,7 @@ func testOwnersExecute(t *testing.T, h Harness) {
 		{"a schedule whose owner lost EXECUTE JOB on its template is disabled at its next fire", executeFire},
 		{"a schedule whose owner lost EXECUTE JOB cannot be triggered or backfilled by anybody", executeTrigger},
 		{"an execution of a schedule whose owner lost EXECUTE JOB is not run again", executeRedrive},
+		{"an execution is not run again after its template was recreated or given to another owner", executeRedriveOfDropped},
 		{"a schedule whose owner lost EXECUTE JOB can be paused, disabled, given another template and deleted, not changed or enabled", executeChange},
 		{"a schedule runs again after its owner got EXECUTE JOB back", executeGrantedAgain},
 		{"a schedule of a user needs EXECUTE JOB on the template of another one", executeDeclare},
@@ -25,7 +26,7 @@ func testOwnersExecute(t *testing.T, h Harness) {
 		{"a membership older than its role has no effect", executeOldMembership},
 		{"a grant counts at the end of the longest path of roles", executeManyRoles},
 		{"the owner of the template and admin need no grant", executeOwn},
-		{"a new owner of a schedule needs EXECUTE JOB on its template", executeSetOwner},
+		{"a schedule that gets another owner runs only with EXECUTE JOB of that owner", executeSetOwner},
 		{"a template that gets another owner disables the schedules of others without EXECUTE JOB", executeTemplateSetOwner},
 		{"commands sent again after the right was lost are answered as before", executeResent},
 		{"one command grants and enables, and one that revokes too is refused", executeInAll},
@@ -120,6 +121,27 @@ func executeRedrive(y *story) {
 	y.wantDenied("job_id", again())
 	do[*rota.Granted](y, y.grant("pay", rota.ExecuteJob, "eve"))
 	want(y, "owner of the job", do[*rota.Redriven](y, again()).Job.Owner, "bob")
+}
+
+func executeRedriveOfDropped(y *story) {
+	y.lend(rota.ScheduleSpec{})
+	id := do[*rota.Triggered](y, y.triggerOwn()).Jobs[0].ID
+	do[*rota.CancelledJob](y, &rota.Cancel{Meta: y.ids.meta(), JobID: id})
+	again := func() rota.Command { return &rota.Redrive{Meta: y.ids.meta(), JobID: id} }
+	y.templateAs("eve", "mine")
+	c := y.declareCommand("own", rota.ScheduleSpec{Template: "mine"})
+	do[*rota.SchedulePut](y, c)
+	y.user("carl")
+	do[*rota.OwnerSet](y, y.setOwnerCommand("pay", "carl"))
+	y.wantField(rota.Denied, "job_id", again())
+	do[*rota.OwnerSet](y, y.setOwnerCommand("pay", "bob"))
+	y.advance(time.Second)
+	put := y.recreateTemplateCommand("pay", rota.TemplateSpec{})
+	put.Actor = "bob"
+	do[*rota.TemplatePut](y, put)
+	do[*rota.Granted](y, y.grant("pay", rota.ExecuteJob, "eve"))
+	y.wantField(rota.Denied, "job_id", again())
+	y.wantNoViolations()
 }
 
 func executeChange(y *story) {
@@ -300,17 +322,13 @@ func executeSetOwner(y *story) {
 	y.user("eve")
 	y.templateAs("bob", "pay")
 	y.scheduleAs("bob", "own", rota.ScheduleSpec{Template: "pay"})
-	y.wantDenied("owner", y.setOwnerCommand("own", "eve"))
-	y.switchTo("own", rota.ScheduleDisabled)
-	y.wantDenied("owner", y.setOwnerCommand("own", "eve"))
-	y.templateAs("bob", "own") // a template of the schedule's name, which it does not run
-	y.wantDenied("owner", y.setOwnerCommand("own", "eve"))
-	do[*rota.OwnerSet](y, y.setOwnerCommand("own", rota.AdminUser))
-	do[*rota.Granted](y, y.grant("pay", rota.ExecuteJob, "eve"))
 	do[*rota.OwnerSet](y, y.setOwnerCommand("own", "eve"))
-	want(y, "owner", y.schedule("own").Owner, "eve")
+	y.wantDenied("schedule", y.triggerOwn())
+	do[*rota.Granted](y, y.grant("pay", rota.ExecuteJob, "eve"))
+	want(y, "owner of the job", do[*rota.Triggered](y, y.triggerOwn()).Jobs[0].Owner, "bob")
 	y.revokePay()
-	want(y, "changed by the owner that it has", do[*rota.OwnerSet](y, y.setOwnerCommand("own", "eve")).Changed, false)
+	y.advanceTo(y.schedule("own").NextFire)
+	want(y, "disabled", do[*rota.Fired](y, y.fireCommand("own")).Disabled, noExecute)
 	y.defineAs("bob", "nightly")
 	do[*rota.OwnerSet](y, y.setOwnerCommand("nightly", "eve"))
 	y.trigger("nightly")

@@ -62,11 +62,6 @@ func (s *step) setOwner(c *rota.SetOwner) (rota.Reply, *rota.Error) {
 	case c.Owner != rota.AdminUser && !s.isUser(c.Owner):
 		return nil, s.refuse(rota.NotFound, "owner", "there is no user %s", c.Owner)
 	}
-	if d != nil && d.Owner != c.Owner && (t == nil || d.Spec.Template != c.Name) { // both get the owner if they have one name
-		if err := s.checkExecute("owner", c.Owner, d.Spec.Template); err != nil {
-			return nil, err
-		}
-	}
 	reply := &rota.OwnerSet{Template: t, Schedule: d}
 	if t != nil && t.Owner != c.Owner {
 		was := templateDocument(t)

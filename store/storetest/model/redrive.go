@@ -52,7 +52,10 @@ func (s *step) mayRedrive(c *rota.Redrive, tail *rota.Job) *rota.Error {
 	case c.Again && template != nil && template.State == rota.TemplateArchived:
 		return s.refuse(rota.Conflict, "template", "template %s is archived", template.Name)
 	}
-	if d := s.schedule(tail.Schedule); d != nil {
+	if d := s.schedule(tail.Schedule); d != nil && tail.Template != "" && d.Owner != rota.AdminUser && d.Owner != tail.RunsFor() {
+		if template == nil || s.find(tail.ExecutionID).CreatedAt.Before(template.Since) || template.Owner != tail.RunsFor() && template.Owner != d.Owner {
+			return s.refuse(rota.Denied, "job_id", "the template of job %s is another one", tail.ID)
+		}
 		if err := s.checkExecute("job_id", d.Owner, tail.Template); err != nil {
 			return err
 		}
