@@ -67,6 +67,8 @@ var packageRules = map[string]packageRule{
 
 	"action/mariatest": {layer: 4}, // servers for tests
 
+	"action/sandbox": {layer: 3}, // starts one program; knows nothing of jobs
+
 	"engine":          {layer: 4, tests: []string{"store/sqlite", "store/wrap", "store/postgres", "store/postgres/pgtest"}},
 	"store/sqlite":    {layer: 4, tests: []string{"store/storetest", "store/wrap"}},
 	"store/postgres":  {layer: 4, tests: []string{"store/storetest", "store/wrap", "store/postgres/pgtest"}},
