@@ -69,6 +69,8 @@ var packageRules = map[string]packageRule{
 
 	"action/sandbox": {layer: 3}, // starts one program; knows nothing of jobs
 
+	"action/sandbox/internal/shim": {layer: 2, only: []string{"action/sandbox"}}, // the process around the program; imports little
+
 	"engine":          {layer: 4, tests: []string{"store/sqlite", "store/wrap", "store/postgres", "store/postgres/pgtest"}},
 	"store/sqlite":    {layer: 4, tests: []string{"store/storetest", "store/wrap"}},
 	"store/postgres":  {layer: 4, tests: []string{"store/storetest", "store/wrap", "store/postgres/pgtest"}},

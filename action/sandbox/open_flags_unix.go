@@ -1,0 +1,7 @@
+//go:build unix && !linux
+
+package sandbox
+
+import "syscall"
+
+const openFlags = syscall.O_RDONLY

@@ -1,0 +1,92 @@
+//go:build amd64 || arm64
+
+package sandbox
+
+import (
+	"fmt"
+	"os"
+	"syscall"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// Probe returns an error that names what this system lacks for an isolation, and warnings that name what it does in a weaker form. Call
+// it once at start.
+func Probe(isolation Isolation) (warnings []string, err error) {
+	if err := (Policy{Isolation: isolation}).Validate(); err != nil {
+		return nil, err
+	}
+	if isolation == "" {
+		isolation = Full
+	}
+	warnings = limitWarnings(isolation)
+	if isolation == None {
+		return warnings, nil
+	}
+	if landlockVersion() == 0 {
+		return nil, fmt.Errorf("isolation %s: this kernel has no Landlock (Linux 5.13, CONFIG_SECURITY_LANDLOCK, and landlock in the "+
+			"parameter lsm=); enable it, or use isolation none, where programs can do what the user of the server can do", isolation)
+	}
+	if !hasFilter() {
+		return nil, fmt.Errorf("isolation %s: this kernel has no seccomp filter (CONFIG_SECCOMP_FILTER); use isolation none, where programs "+
+			"can do what the user of the server can do", isolation)
+	}
+	if isolation == Landlock && landlockVersion() < landlockScopes {
+		warnings = append(warnings, "isolation landlock: before Linux 6.12 programs can send signals to other processes of their user, the "+
+			"server among them, and connect to abstract sockets")
+	}
+	if isolation == Full {
+		return warnings, probeFull()
+	}
+	return warnings, probeShim(Landlock)
+}
+
+func hasFilter() bool {
+	action := uint32(unix.SECCOMP_RET_ERRNO)
+	_, _, errno := syscall.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_GET_ACTION_AVAIL, 0, uintptr(unsafe.Pointer(&action)))
+	return errno == 0
+}
+
+// namespaces of full isolation.
+var namespaces = []struct {
+	flag uintptr
+	name string
+}{
+	{unix.CLONE_NEWUSER, "user"}, {unix.CLONE_NEWNS, "mnt"}, {unix.CLONE_NEWPID, "pid"},
+	{unix.CLONE_NEWNET, "net"}, {unix.CLONE_NEWIPC, "ipc"}, {unix.CLONE_NEWUTS, "uts"},
+}
+
+// probeFull looks for each kind of namespace, then isolates a shim, to find what only the whole shows.
+func probeFull() error {
+	for _, n := range namespaces {
+		if _, err := os.Stat("/proc/self/ns/" + n.name); err != nil {
+			return fmt.Errorf("isolation full: this kernel has no namespaces of kind %s; use isolation landlock", n.name)
+		}
+	}
+	return probeShim(Full)
+}
+
+// probeShim does everything but executing a program.
+func probeShim(isolation Isolation) error {
+	nothing, err := os.Open(os.DevNull)
+	if err != nil {
+		return err
+	}
+	c := Command{Program: &Program{name: "nothing", path: os.DevNull, file: nothing}, Policy: Policy{Isolation: isolation, Processes: 10}}
+	defer c.Program.Close()
+	settings, err := newSettings(c, c.Policy)
+	if err != nil {
+		return err
+	}
+	settings.Probe = true
+	p := &Process{isolation: isolation, ended: make(chan struct{})}
+	if err := p.start(c, settings); err != nil {
+		return fmt.Errorf("isolation %s: %w", isolation, err)
+	}
+	_, err = p.Wait()
+	return err
+}
+
+// limitWarnings names the limits that have no cgroup.
+func limitWarnings(isolation Isolation) []string { return nil }
