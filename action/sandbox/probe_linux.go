@@ -87,6 +87,3 @@ func probeShim(isolation Isolation) error {
 	_, err = p.Wait()
 	return err
 }
-
-// limitWarnings names the limits that have no cgroup.
-func limitWarnings(isolation Isolation) []string { return nil }

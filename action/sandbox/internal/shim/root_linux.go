@@ -36,7 +36,7 @@ type private struct {
 	empty string // an empty file of the root
 }
 
-// source is a clone of a mount, attached nowhere.
+// source is a clone of a mount that is not attached yet.
 type source struct {
 	fd     int
 	dir    bool

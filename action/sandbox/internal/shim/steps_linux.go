@@ -31,7 +31,11 @@ func (c *child) prepare(s *Settings, ruleset int) error {
 	c.becomeUser(s)
 	for i := range s.Limits {
 		l := &s.Limits[i]
-		value := c.pointer(unsafe.Pointer(&[2]uint64{l.Value, l.Value}))
+		hard := l.Value
+		if l.Resource == unix.RLIMIT_CPU {
+			hard++ // the kernel sends SIGXCPU at the soft limit, and SIGKILL at the hard one
+		}
+		value := c.pointer(unsafe.Pointer(&[2]uint64{l.Value, hard}))
 		c.add("set resource limit "+strconv.FormatUint(l.Resource, 10), syscall.SYS_PRLIMIT64, 0, uintptr(l.Resource), value, 0)
 	}
 	action := c.pointer(unsafe.Pointer(&[8]uint64{}))
