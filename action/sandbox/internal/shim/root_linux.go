@@ -149,16 +149,21 @@ func newProc(pidMax uint64) (int, error) {
 		return -1, failure("mount /proc, which the kernel refuses where parts of /proc are covered, as in containers; use isolation landlock", err)
 	}
 	if pidMax > 0 {
-		limit, err := unix.Openat(fd, "sys/kernel/pid_max", unix.O_WRONLY|unix.O_CLOEXEC, 0)
-		if err != nil {
-			return -1, failure("open kernel.pid_max", err)
-		}
-		defer unix.Close(limit)
-		if _, err := unix.Write(limit, []byte(strconv.FormatUint(pidMax, 10))); err != nil {
+		if err := setPIDMax(fd, pidMax); err != nil {
 			return -1, failure("set kernel.pid_max", err)
 		}
 	}
 	return fd, failure("protect /proc", setAttr(fd, attrReadOnly, 0))
+}
+
+// setPIDMax closes the file before it returns: a file system with a file open for writing cannot become read-only.
+func setPIDMax(proc int, limit uint64) error {
+	fd, err := unix.Openat(proc, "sys/kernel/pid_max", unix.O_WRONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	_, err = unix.Write(fd, []byte(strconv.FormatUint(limit, 10)))
+	return errors.Join(err, unix.Close(fd))
 }
 
 func fileSystem(kind string, options [][2]string, attr int) (int, error) {
