@@ -137,7 +137,10 @@ func TestProgramReachesWhatPolicyAllows(t *testing.T) {
 		out := t.TempDir()
 		p.Write = []string{out}
 		for _, args := range [][]string{
-			{"read", g.dir + "/open"}, {"write", out + "/file"}, {"read", "/proc/self/status"}, {"open", "/dev/null"},
+			{"read", g.dir + "/open"},
+			{"write", out + "/file"},
+			{"read", "/proc/self/status"},
+			{"open", "/dev/null"},
 			{"connect", "tcp", g.tcp.Addr().String()},
 		} {
 			exit, text := execute(t, Command{Program: self(t), Args: append([]string{attackMode}, args...), Env: plainEnv, Policy: p})

@@ -3,16 +3,19 @@
 package sandbox
 
 import (
+	"errors"
 	"fmt"
 	"os"
+	"strings"
 	"syscall"
 	"unsafe"
 
+	"github.com/rotajobs/rota/action/sandbox/internal/shim"
 	"golang.org/x/sys/unix"
 )
 
 // Probe returns an error that names what this system lacks for an isolation, and warnings that name what it does in a weaker form. Call
-// it once at start.
+// it once at start. The error wraps errors.ErrUnsupported if a part is missing that another kernel or setting has.
 func Probe(isolation Isolation) (warnings []string, err error) {
 	if err := (Policy{Isolation: isolation}).Validate(); err != nil {
 		return nil, err
@@ -26,11 +29,11 @@ func Probe(isolation Isolation) (warnings []string, err error) {
 	}
 	if landlockVersion() == 0 {
 		return nil, fmt.Errorf("isolation %s: this kernel has no Landlock (Linux 5.13, CONFIG_SECURITY_LANDLOCK, and landlock in the "+
-			"parameter lsm=); enable it, or use isolation none, where programs can do what the user of the server can do", isolation)
+			"parameter lsm=); enable it, or use isolation none, where programs can do what the user of the server can do: %w", isolation, errors.ErrUnsupported)
 	}
 	if !hasFilter() {
 		return nil, fmt.Errorf("isolation %s: this kernel has no seccomp filter (CONFIG_SECCOMP_FILTER); use isolation none, where programs "+
-			"can do what the user of the server can do", isolation)
+			"can do what the user of the server can do: %w", isolation, errors.ErrUnsupported)
 	}
 	if isolation == Landlock && landlockVersion() < landlockScopes {
 		warnings = append(warnings, "isolation landlock: before Linux 6.12 programs can send signals to other processes of their user, the "+
@@ -53,15 +56,19 @@ var namespaces = []struct {
 	flag uintptr
 	name string
 }{
-	{unix.CLONE_NEWUSER, "user"}, {unix.CLONE_NEWNS, "mnt"}, {unix.CLONE_NEWPID, "pid"},
-	{unix.CLONE_NEWNET, "net"}, {unix.CLONE_NEWIPC, "ipc"}, {unix.CLONE_NEWUTS, "uts"},
+	{unix.CLONE_NEWUSER, "user"},
+	{unix.CLONE_NEWNS, "mnt"},
+	{unix.CLONE_NEWPID, "pid"},
+	{unix.CLONE_NEWNET, "net"},
+	{unix.CLONE_NEWIPC, "ipc"},
+	{unix.CLONE_NEWUTS, "uts"},
 }
 
 // probeFull looks for each kind of namespace, then isolates a shim, to find what only the whole shows.
 func probeFull() error {
 	for _, n := range namespaces {
 		if _, err := os.Stat("/proc/self/ns/" + n.name); err != nil {
-			return fmt.Errorf("isolation full: this kernel has no namespaces of kind %s; use isolation landlock", n.name)
+			return fmt.Errorf("isolation full: this kernel has no namespaces of kind %s; use isolation landlock: %w", n.name, errors.ErrUnsupported)
 		}
 	}
 	return probeShim(Full)
@@ -82,6 +89,9 @@ func probeShim(isolation Isolation) error {
 	settings.Probe = true
 	p := &Process{isolation: isolation, ended: make(chan struct{})}
 	if err := p.start(c, settings); err != nil {
+		if strings.Contains(err.Error(), shim.RefusedProc) {
+			err = errors.Join(err, errors.ErrUnsupported)
+		}
 		return fmt.Errorf("isolation %s: %w", isolation, err)
 	}
 	_, err = p.Wait()

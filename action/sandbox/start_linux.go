@@ -83,10 +83,15 @@ func (p *Process) start(c Command, settings *shim.Settings) error {
 	if p.isolation == None {
 		p.cmd.WaitDelay = endMax // a program that became root may survive and hold the output
 	}
+	message := settings.Encode()
+	sent, err := p.sendEarly(message)
+	if err != nil {
+		return errors.Join(err, p.control.Close())
+	}
 	if err := p.connect(c); err != nil {
 		return errors.Join(explainClone(c.Policy, err), p.control.Close())
 	}
-	if err := p.handshake(settings); err != nil {
+	if err := p.handshake(message[sent:]); err != nil {
 		return errors.Join(err, p.abort())
 	}
 	return nil
@@ -132,12 +137,23 @@ func (p *Process) connect(c Command) error {
 	return nil
 }
 
-// handshake sends the settings, and waits until the program runs.
-func (p *Process) handshake(settings *shim.Settings) error {
+// earlyMax is what fits into the buffer of a socket on every system.
+const earlyMax = 16 << 10
+
+// sendEarly sends small settings before the shim starts, so that it finds them and need not wait.
+func (p *Process) sendEarly(message []byte) (sent int, err error) {
+	if len(message) > earlyMax {
+		return 0, nil
+	}
+	return p.control.Write(message)
+}
+
+// handshake sends the rest of the settings, and waits until the program runs.
+func (p *Process) handshake(rest []byte) error {
 	if err := p.control.SetDeadline(time.Now().Add(startMax)); err != nil {
 		return err
 	}
-	if _, err := p.control.Write(settings.Encode()); err != nil && !errors.Is(err, syscall.EPIPE) {
+	if _, err := p.control.Write(rest); err != nil && !errors.Is(err, syscall.EPIPE) {
 		return err
 	}
 	report, err := shim.ReadReport(p.control)

@@ -34,7 +34,7 @@ func Probe(isolation Isolation) (warnings []string, err error) {
 func supported(p Policy) error {
 	if p.isolation() != None {
 		return fmt.Errorf("isolation %s: needs Linux on amd64 or arm64, this is %s on %s; use isolation none, where programs can do what the "+
-			"user of the server can do", p.isolation(), runtime.GOOS, runtime.GOARCH)
+			"user of the server can do: %w", p.isolation(), runtime.GOOS, runtime.GOARCH, errors.ErrUnsupported)
 	}
 	if p.User != nil {
 		return fmt.Errorf("user: programs cannot be executed as another user on %s; remove it from the configuration", runtime.GOOS)

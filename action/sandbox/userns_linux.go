@@ -33,10 +33,12 @@ func explainClone(p Policy, err error) error {
 	const remedy = "use isolation landlock, or allow namespaces"
 	switch {
 	case errors.Is(err, syscall.ENOSPC):
-		return fmt.Errorf("isolation full: the system allows no more user namespaces (sysctl user.max_user_namespaces); %s: %w", remedy, err)
+		return fmt.Errorf("isolation full: the system allows no more user namespaces (sysctl user.max_user_namespaces); %s: %w", remedy, unsupported(err))
 	case errors.Is(err, syscall.EPERM), errors.Is(err, syscall.EACCES), errors.Is(err, syscall.EINVAL), errors.Is(err, syscall.ENOSYS):
 		return fmt.Errorf("isolation full: the system refuses namespaces of users (sysctl kernel.unprivileged_userns_clone, AppArmor, "+
-			"or the filter of a container); %s: %w", remedy, err)
+			"or the filter of a container); %s: %w", remedy, unsupported(err))
 	}
 	return err
 }
+
+func unsupported(err error) error { return errors.Join(err, errors.ErrUnsupported) }

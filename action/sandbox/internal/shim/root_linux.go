@@ -141,12 +141,15 @@ func setAttr(fd int, attr uint64, flags uint) error {
 	return unix.MountSetattr(fd, "", unix.AT_EMPTY_PATH|flags, &unix.MountAttr{Attr_set: attr, Propagation: unix.MS_PRIVATE})
 }
 
+// RefusedProc begins the error for a system on which namespaces work, and a file system of their processes does not.
+const RefusedProc = "mount /proc, which the kernel refuses where parts of /proc are covered, as in containers"
+
 // newProc returns a file system of the processes of this namespace. It is mounted before the old one is covered, because the kernel
 // allows it only to who sees all of an old one.
 func newProc(pidMax uint64) (int, error) {
 	fd, err := fileSystem("proc", nil, attrCommon|unix.MOUNT_ATTR_NOEXEC)
 	if err != nil {
-		return -1, failure("mount /proc, which the kernel refuses where parts of /proc are covered, as in containers; use isolation landlock", err)
+		return -1, failure(RefusedProc+"; use isolation landlock", err)
 	}
 	if pidMax > 0 {
 		if err := setPIDMax(fd, pidMax); err != nil {
