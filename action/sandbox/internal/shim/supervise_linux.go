@@ -7,8 +7,6 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
-
-	"golang.org/x/sys/unix"
 )
 
 // supervise waits for the end of the program, ends what is left of it, and ends this process.
@@ -18,7 +16,7 @@ func supervise(s *Settings, program int) {
 	for {
 		var status syscall.WaitStatus
 		var used syscall.Rusage
-		pid, err := syscall.Wait4(-1, &status, unix.WALL, &used)
+		pid, err := syscall.Wait4(-1, &status, syscall.WALL, &used)
 		if err == syscall.EINTR {
 			continue
 		}
@@ -73,7 +71,7 @@ func obey(s *Settings, program int) {
 // endAll kills all descendants. Those that lose their parent become children of this process, so none is left when it has no children.
 func endAll() {
 	for {
-		pid, err := syscall.Wait4(-1, nil, unix.WALL|unix.WNOHANG, nil)
+		pid, err := syscall.Wait4(-1, nil, syscall.WALL|syscall.WNOHANG, nil)
 		if err == syscall.ECHILD {
 			return
 		}
@@ -99,13 +97,13 @@ func killDescendants() {
 
 // killChild kills a process if it still has the parent: its number may belong to another process by now.
 func killChild(pid, parent int) {
-	fd, err := unix.PidfdOpen(pid, 0)
+	fd, err := call(sysPidfdOpen, uintptr(pid), 0)
 	if err != nil {
 		return
 	}
-	defer unix.Close(fd)
+	defer syscall.Close(fd)
 	if now, is := parentOf(strconv.Itoa(pid)); is && now == parent {
-		_ = unix.PidfdSendSignal(fd, unix.SIGKILL, nil, 0)
+		_, _ = call(sysPidfdSend, uintptr(fd), uintptr(syscall.SIGKILL), 0, 0)
 	}
 }
 
