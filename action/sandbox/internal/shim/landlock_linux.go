@@ -5,18 +5,20 @@ package shim
 import (
 	"syscall"
 	"unsafe"
+
+	"golang.org/x/sys/unix"
 )
 
 // fileRights are the rights that can be given for a file that is no directory.
-const fileRights = landlockExecute | landlockWrite | landlockRead |
-	landlockTruncate | landlockIoctl
+const fileRights = unix.LANDLOCK_ACCESS_FS_EXECUTE | unix.LANDLOCK_ACCESS_FS_WRITE_FILE | unix.LANDLOCK_ACCESS_FS_READ_FILE |
+	unix.LANDLOCK_ACCESS_FS_TRUNCATE | unix.LANDLOCK_ACCESS_FS_IOCTL_DEV
 
 // build returns a descriptor of the ruleset, or -1 if there is none.
 func (r *Ruleset) build(wanted bool) (int, error) {
 	if !wanted {
 		return -1, nil
 	}
-	attr := rulesetAttr{r.Files, r.Net, r.Scoped}
+	attr := unix.LandlockRulesetAttr{Access_fs: r.Files, Access_net: r.Net, Scoped: r.Scoped}
 	size := unsafe.Sizeof(attr)
 	if r.Scoped == 0 {
 		size = 16
@@ -24,7 +26,7 @@ func (r *Ruleset) build(wanted bool) (int, error) {
 			size = 8
 		}
 	}
-	fd, _, errno := syscall.RawSyscall(sysLandlockCreate, uintptr(unsafe.Pointer(&attr)), size, 0)
+	fd, _, errno := syscall.RawSyscall(unix.SYS_LANDLOCK_CREATE_RULESET, uintptr(unsafe.Pointer(&attr)), size, 0)
 	if errno != 0 {
 		return -1, failure("create the rules of Landlock", errno)
 	}
@@ -42,28 +44,28 @@ func (r *Ruleset) build(wanted bool) (int, error) {
 }
 
 func addPath(ruleset int, rule Rule) error {
-	fd, err := syscall.Open(rule.Path, openPath|syscall.O_CLOEXEC, 0)
-	if err == syscall.ENOENT {
+	fd, err := unix.Open(rule.Path, unix.O_PATH|unix.O_CLOEXEC, 0)
+	if err == unix.ENOENT {
 		return nil // nothing to allow
 	}
 	if err != nil {
 		return failure("open "+rule.Path, err)
 	}
-	defer syscall.Close(fd)
-	var found syscall.Stat_t
-	if err := syscall.Fstat(fd, &found); err != nil {
+	defer unix.Close(fd)
+	var found unix.Stat_t
+	if err := unix.Fstat(fd, &found); err != nil {
 		return failure("read the attributes of "+rule.Path, err)
 	}
 	access := rule.Access
-	if found.Mode&syscall.S_IFMT != syscall.S_IFDIR {
+	if found.Mode&unix.S_IFMT != unix.S_IFDIR {
 		access &= fileRights
 	}
 	return failure("allow "+rule.Path+" by Landlock", addFile(ruleset, fd, access))
 }
 
 func addFile(ruleset, fd int, access uint64) error {
-	attr := beneathAttr{access, uint64(fd)}
-	_, _, errno := syscall.RawSyscall6(sysLandlockAdd, uintptr(ruleset), ruleBeneath,
+	attr := unix.LandlockPathBeneathAttr{Allowed_access: access, Parent_fd: int32(fd)}
+	_, _, errno := syscall.RawSyscall6(unix.SYS_LANDLOCK_ADD_RULE, uintptr(ruleset), unix.LANDLOCK_RULE_PATH_BENEATH,
 		uintptr(unsafe.Pointer(&attr)), 0, 0, 0)
 	if errno != 0 {
 		return errno

@@ -8,12 +8,14 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 // The flags of mounts that the program sees.
 const (
-	attrCommon   = mountNoSetuid | mountNoDevice
-	attrReadOnly = attrCommon | mountReadOnly
+	attrCommon   = unix.MOUNT_ATTR_NOSUID | unix.MOUNT_ATTR_NODEV
+	attrReadOnly = attrCommon | unix.MOUNT_ATTR_RDONLY
 )
 
 var devices = []string{"null", "zero", "full", "random", "urandom"}
@@ -58,18 +60,18 @@ func enterRoot(s *Settings) error {
 	if err := r.fill(s, sources, proc); err != nil {
 		return err
 	}
-	if err := syscall.PivotRoot(".", "."); err != nil {
+	if err := unix.PivotRoot(".", "."); err != nil {
 		return failure("pivot_root", err)
 	}
-	if err := syscall.Unmount(".", syscall.MNT_DETACH); err != nil {
+	if err := unix.Unmount(".", unix.MNT_DETACH); err != nil {
 		return failure("unmount the old root", err)
 	}
-	return failure("make the root read-only", setAttr(r.root, mountReadOnly, 0))
+	return failure("make the root read-only", setAttr(r.root, unix.MOUNT_ATTR_RDONLY, 0))
 }
 
 func cloneSources(s *Settings) (all []source, err error) {
 	for _, name := range devices {
-		one, err := clone(atCurrentDir, "/dev/"+name, "dev/"+name, mountNoSetuid|mountNoExec)
+		one, err := clone(unix.AT_FDCWD, "/dev/"+name, "dev/"+name, unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_NOEXEC)
 		if err != nil {
 			return nil, err
 		}
@@ -84,7 +86,7 @@ func cloneSources(s *Settings) (all []source, err error) {
 		default:
 			continue
 		}
-		one, err := clone(atCurrentDir, m.Source, relative(m.Target), attr)
+		one, err := clone(unix.AT_FDCWD, m.Source, relative(m.Target), attr)
 		if err != nil {
 			return nil, err
 		}
@@ -101,14 +103,14 @@ func cloneSources(s *Settings) (all []source, err error) {
 // program is executed by its descriptor, and a script sees that.
 func cloneProgram(s *Settings) (source, error) {
 	none := source{fd: -1}
-	fd, err := syscall.Open(s.Path, openPath|syscall.O_NOFOLLOW|syscall.O_CLOEXEC, 0)
+	fd, err := unix.Open(s.Path, unix.O_PATH|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
 	if err != nil {
 		s.Path = ""
 		return none, nil
 	}
-	defer syscall.Close(fd)
-	var found syscall.Stat_t
-	if err := syscall.Fstat(fd, &found); err != nil {
+	defer unix.Close(fd)
+	var found unix.Stat_t
+	if err := unix.Fstat(fd, &found); err != nil {
 		return none, failure("read the attributes of "+s.Path, err)
 	}
 	if uint64(found.Dev) != s.Device || found.Ino != s.Inode {
@@ -120,23 +122,23 @@ func cloneProgram(s *Settings) (source, error) {
 
 // clone copies the mount at a path with all mounts below it.
 func clone(dir int, path, target string, attr uint64) (source, error) {
-	flags := uintptr(openTreeClone | syscall.O_CLOEXEC | atRecursive | atEmptyPath)
-	fd, err := openTree(dir, path, flags)
+	flags := uint(unix.OPEN_TREE_CLONE | unix.OPEN_TREE_CLOEXEC | unix.AT_RECURSIVE | unix.AT_EMPTY_PATH)
+	fd, err := unix.OpenTree(dir, path, flags)
 	if err != nil {
 		return source{}, failure("clone the mount of /"+target, err)
 	}
-	if err := setAttr(fd, attr, atRecursive); err != nil {
+	if err := setAttr(fd, attr, unix.AT_RECURSIVE); err != nil {
 		return source{}, failure("protect the mount of /"+target, err)
 	}
-	var found syscall.Stat_t
-	if err := syscall.Fstat(fd, &found); err != nil {
+	var found unix.Stat_t
+	if err := unix.Fstat(fd, &found); err != nil {
 		return source{}, failure("read the attributes of /"+target, err)
 	}
-	return source{fd, found.Mode&syscall.S_IFMT == syscall.S_IFDIR, target}, nil
+	return source{fd, found.Mode&unix.S_IFMT == unix.S_IFDIR, target}, nil
 }
 
-func setAttr(fd int, attr uint64, flags uintptr) error {
-	return mountSetattr(fd, atEmptyPath|flags, &mountAttr{set: attr, propagation: syscall.MS_PRIVATE})
+func setAttr(fd int, attr uint64, flags uint) error {
+	return unix.MountSetattr(fd, "", unix.AT_EMPTY_PATH|flags, &unix.MountAttr{Attr_set: attr, Propagation: unix.MS_PRIVATE})
 }
 
 // RefusedProc begins the error for a system on which namespaces work, and a file system of their processes does not.
@@ -145,7 +147,7 @@ const RefusedProc = "mount /proc, which the kernel refuses where parts of /proc 
 // newProc returns a file system of the processes of this namespace. It is mounted before the old one is covered, because the kernel
 // allows it only to who sees all of an old one.
 func newProc(pidMax uint64) (int, error) {
-	fd, err := fileSystem("proc", nil, attrCommon|mountNoExec)
+	fd, err := fileSystem("proc", nil, attrCommon|unix.MOUNT_ATTR_NOEXEC)
 	if err != nil {
 		return -1, failure(RefusedProc+"; use isolation landlock", err)
 	}
@@ -159,29 +161,29 @@ func newProc(pidMax uint64) (int, error) {
 
 // setPIDMax closes the file before it returns: a file system with a file open for writing cannot become read-only.
 func setPIDMax(proc int, limit uint64) error {
-	fd, err := syscall.Openat(proc, "sys/kernel/pid_max", syscall.O_WRONLY|syscall.O_CLOEXEC, 0)
+	fd, err := unix.Openat(proc, "sys/kernel/pid_max", unix.O_WRONLY|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return err
 	}
-	_, err = syscall.Write(fd, []byte(strconv.FormatUint(limit, 10)))
-	return errors.Join(err, syscall.Close(fd))
+	_, err = unix.Write(fd, []byte(strconv.FormatUint(limit, 10)))
+	return errors.Join(err, unix.Close(fd))
 }
 
-func fileSystem(kind string, options [][2]string, attr uintptr) (int, error) {
-	fd, err := fsopen(kind)
+func fileSystem(kind string, options [][2]string, attr int) (int, error) {
+	fd, err := unix.Fsopen(kind, unix.FSOPEN_CLOEXEC)
 	if err != nil {
 		return -1, err
 	}
-	defer syscall.Close(fd)
+	defer unix.Close(fd)
 	for _, option := range options {
-		if err := fsconfig(fd, option[0], option[1]); err != nil {
+		if err := unix.FsconfigSetString(fd, option[0], option[1]); err != nil {
 			return -1, err
 		}
 	}
-	if _, err := call(sysFsconfig, uintptr(fd), configCreate); err != nil {
+	if err := unix.FsconfigCreate(fd); err != nil {
 		return -1, err
 	}
-	return call(sysFsmount, uintptr(fd), closeOnExec, attr)
+	return unix.Fsmount(fd, unix.FSMOUNT_CLOEXEC, attr)
 }
 
 // newRoot creates the root directory and makes it the working directory. One file system is the root, which becomes read-only, and
@@ -194,19 +196,19 @@ func newRoot(tempMax uint64) (*private, error) {
 	if err != nil {
 		return nil, failure("mount a file system in memory", err)
 	}
-	if err := moveMount(fd, "/proc"); err != nil {
+	if err := unix.MoveMount(fd, "", unix.AT_FDCWD, "/proc", unix.MOVE_MOUNT_F_EMPTY_PATH); err != nil {
 		return nil, failure("attach the root", err)
 	}
-	if err := syscall.Fchdir(fd); err != nil {
+	if err := unix.Fchdir(fd); err != nil {
 		return nil, failure("enter the root", err)
 	}
 	return &private{root: fd, none: ".none", empty: ".empty"}, nil
 }
 
 func (r *private) fill(s *Settings, sources []source, proc int) error {
-	syscall.Umask(0)
-	defer syscall.Umask(0o22)
-	if err := errors.Join(syscall.Mkdir("tmp", 0o1777), syscall.Mkdir("dev", 0o755), syscall.Mkdir("proc", 0o555)); err != nil {
+	unix.Umask(0)
+	defer unix.Umask(0o22)
+	if err := errors.Join(unix.Mkdir("tmp", 0o1777), unix.Mkdir("dev", 0o755), unix.Mkdir("proc", 0o555)); err != nil {
 		return failure("create the directories of the root", err)
 	}
 	temp, err := clone(r.root, "tmp", "tmp", attrCommon)
@@ -225,7 +227,7 @@ func (r *private) fill(s *Settings, sources []source, proc int) error {
 		}
 	}
 	for _, l := range links {
-		if err := syscall.Symlink(l[0], l[1]); err != nil {
+		if err := unix.Symlink(l[0], l[1]); err != nil {
 			return failure("create /"+l[1], err)
 		}
 	}
@@ -245,7 +247,7 @@ func (r *private) cover(m Mount) error {
 		if err := parents(target); err != nil {
 			return err
 		}
-		if err := syscall.Symlink(m.Source, target); err != nil && err != syscall.EEXIST {
+		if err := unix.Symlink(m.Source, target); err != nil && err != unix.EEXIST {
 			return failure("create the link /"+target, err)
 		}
 	case Hide:
@@ -255,17 +257,17 @@ func (r *private) cover(m Mount) error {
 }
 
 func (r *private) hide(target string) error {
-	var found syscall.Stat_t
-	if err := syscall.Lstat(target, &found); err != nil {
-		if err == syscall.ENOENT {
+	var found unix.Stat_t
+	if err := unix.Lstat(target, &found); err != nil {
+		if err == unix.ENOENT {
 			return nil
 		}
 		return failure("hide /"+target, err)
 	}
 	cover := r.empty
-	if found.Mode&syscall.S_IFMT == syscall.S_IFDIR {
+	if found.Mode&unix.S_IFMT == unix.S_IFDIR {
 		cover = r.none
-		if err := syscall.Mkdir(r.none, 0); err != nil && err != syscall.EEXIST {
+		if err := unix.Mkdir(r.none, 0); err != nil && err != unix.EEXIST {
 			return failure("hide /"+target, err)
 		}
 	} else if err := createFile(r.empty); err != nil {
@@ -279,15 +281,15 @@ func (r *private) hide(target string) error {
 }
 
 func (s source) attach() error {
-	err := moveMount(s.fd, s.target)
-	syscall.Close(s.fd)
+	err := unix.MoveMount(s.fd, "", unix.AT_FDCWD, s.target, unix.MOVE_MOUNT_F_EMPTY_PATH)
+	unix.Close(s.fd)
 	return failure("mount /"+s.target, err)
 }
 
 // create creates the file or directory that the mount covers, where no earlier mount has it.
 func (s source) create() error {
-	var found syscall.Stat_t
-	if syscall.Lstat(s.target, &found) == nil {
+	var found unix.Stat_t
+	if unix.Lstat(s.target, &found) == nil {
 		return nil
 	}
 	if err := parents(s.target); err != nil {
@@ -296,18 +298,18 @@ func (s source) create() error {
 	if !s.dir {
 		return createFile(s.target)
 	}
-	if err := syscall.Mkdir(s.target, 0o755); err != nil && err != syscall.EEXIST {
+	if err := unix.Mkdir(s.target, 0o755); err != nil && err != unix.EEXIST {
 		return failure("create /"+s.target, err)
 	}
 	return nil
 }
 
 func createFile(path string) error {
-	fd, err := syscall.Open(path, syscall.O_CREAT|syscall.O_RDONLY|syscall.O_CLOEXEC|syscall.O_NOFOLLOW, 0)
+	fd, err := unix.Open(path, unix.O_CREAT|unix.O_RDONLY|unix.O_CLOEXEC|unix.O_NOFOLLOW, 0)
 	if err != nil {
 		return failure("create /"+path, err)
 	}
-	return failure("create /"+path, syscall.Close(fd))
+	return failure("create /"+path, unix.Close(fd))
 }
 
 func parents(path string) error {

@@ -8,6 +8,8 @@ import (
 	"os"
 	"runtime"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 // Name is the only argument of a shim.
@@ -30,8 +32,8 @@ func init() {
 }
 
 func isSocket(fd int) bool {
-	domain, err := syscall.GetsockoptInt(fd, syscall.SOL_SOCKET, domain)
-	return err == nil && domain == syscall.AF_UNIX
+	domain, err := unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_DOMAIN)
+	return err == nil && domain == unix.AF_UNIX
 }
 
 func readSettings() (*Settings, error) {
@@ -94,13 +96,13 @@ func prepareProcess(s *Settings) error {
 			return failure("ignore signals", err)
 		}
 	}
-	if _, err := call(sysCloseRange, controlFD, 1<<32-1, closeRangeFlags); err != nil {
+	if err := unix.CloseRange(controlFD, ^uint(0), unix.CLOSE_RANGE_CLOEXEC); err != nil {
 		return failure("close_range", err)
 	}
 	if s.Namespaces {
 		return nil
 	}
-	return failure("become a subreaper", prctl(prSubreaper, 1))
+	return failure("become a subreaper", unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0))
 }
 
 // failure returns an error that names an act, or nil.

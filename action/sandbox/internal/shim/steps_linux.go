@@ -6,14 +6,21 @@ import (
 	"strconv"
 	"syscall"
 	"unsafe"
+
+	"golang.org/x/sys/unix"
 )
 
-const noRootLocked = 0x3 // root has no capabilities after exec, for good
+const (
+	prSetSecurebits   = 28
+	noRootLocked      = 0x3 // root has no capabilities after exec, for good
+	secureMode        = 1   // of seccomp: install a filter
+	restrictNoNewPriv = 1
+)
 
 // prepare lists what the child does. The filter of system calls comes last, because it would stop the other steps.
 func (c *child) prepare(s *Settings, ruleset int) error {
 	c.add("create a process group", syscall.SYS_SETPGID, 0, 0)
-	c.add("end with the shim", syscall.SYS_PRCTL, prSetDeathSignal, uintptr(syscall.SIGKILL))
+	c.add("end with the shim", syscall.SYS_PRCTL, unix.PR_SET_PDEATHSIG, uintptr(syscall.SIGKILL))
 	if err := c.enterDir(s); err != nil {
 		return err
 	}
@@ -25,7 +32,7 @@ func (c *child) prepare(s *Settings, ruleset int) error {
 	for i := range s.Limits {
 		l := &s.Limits[i]
 		hard := l.Value
-		if l.Resource == limitCPU {
+		if l.Resource == unix.RLIMIT_CPU {
 			hard++ // the kernel sends SIGXCPU at the soft limit, and SIGKILL at the hard one
 		}
 		value := c.pointer(unsafe.Pointer(&[2]uint64{l.Value, hard}))
@@ -70,8 +77,8 @@ func (c *child) files(s *Settings) (path string, err error) {
 func (c *child) becomeUser(s *Settings) {
 	if s.DropAll {
 		c.add("lock the capabilities of root", syscall.SYS_PRCTL, prSetSecurebits, noRootLocked)
-		for i := uintptr(0); i <= capLast; i++ {
-			c.add("drop a capability", syscall.SYS_PRCTL, prDropBounding, i)
+		for i := uintptr(0); i <= unix.CAP_LAST_CAP; i++ {
+			c.add("drop a capability", syscall.SYS_PRCTL, unix.PR_CAPBSET_DROP, i)
 		}
 	}
 	if s.SwitchUser {
@@ -82,23 +89,23 @@ func (c *child) becomeUser(s *Settings) {
 		c.add("set the groups of the user", syscall.SYS_SETGROUPS, uintptr(len(s.Groups)), c.pointer(unsafe.Pointer(&groups[0])))
 		c.add("become the group of the user", syscall.SYS_SETRESGID, uintptr(s.GID), uintptr(s.GID), uintptr(s.GID))
 		c.add("become the user", syscall.SYS_SETRESUID, uintptr(s.UID), uintptr(s.UID), uintptr(s.UID))
-		c.add("end with the shim", syscall.SYS_PRCTL, prSetDeathSignal, uintptr(syscall.SIGKILL))
+		c.add("end with the shim", syscall.SYS_PRCTL, unix.PR_SET_PDEATHSIG, uintptr(syscall.SIGKILL))
 		_ = c.chdir(s.Dir)
 	}
 	if s.Confine {
-		c.add("drop ambient capabilities", syscall.SYS_PRCTL, prAmbient, ambientClear)
-		header := c.pointer(unsafe.Pointer(&capHeader{version: capVersion}))
-		c.add("drop capabilities", syscall.SYS_CAPSET, header, c.pointer(unsafe.Pointer(&[2]capData{})))
+		c.add("drop ambient capabilities", syscall.SYS_PRCTL, unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL)
+		header := c.pointer(unsafe.Pointer(&unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}))
+		c.add("drop capabilities", syscall.SYS_CAPSET, header, c.pointer(unsafe.Pointer(&[2]unix.CapUserData{})))
 	}
 }
 
 func (c *child) execute(s *Settings, path string, ruleset int) error {
 	if s.Confine {
-		c.add("refuse new privileges", syscall.SYS_PRCTL, prNoNewPrivs, 1)
-		c.add("restrict by Landlock", sysLandlockEnforce, uintptr(ruleset), 0)
-		filter := filterProgram{uint16(len(s.Filter) / 8), unsafe.Pointer(unsafe.SliceData(s.Filter))}
+		c.add("refuse new privileges", syscall.SYS_PRCTL, unix.PR_SET_NO_NEW_PRIVS, restrictNoNewPriv)
+		c.add("restrict by Landlock", unix.SYS_LANDLOCK_RESTRICT_SELF, uintptr(ruleset), 0)
+		filter := unix.SockFprog{Len: uint16(len(s.Filter) / 8), Filter: (*unix.SockFilter)(unsafe.Pointer(unsafe.SliceData(s.Filter)))}
 		c.keep = append(c.keep, s.Filter)
-		c.add("filter system calls", sysSeccomp, secureMode, 0, c.pointer(unsafe.Pointer(&filter)))
+		c.add("filter system calls", unix.SYS_SECCOMP, secureMode, 0, c.pointer(unsafe.Pointer(&filter)))
 	}
 	if s.Probe {
 		c.add("end", syscall.SYS_EXIT_GROUP, 0)
@@ -116,7 +123,7 @@ func (c *child) execute(s *Settings, path string, ruleset int) error {
 	if err != nil {
 		return err
 	}
-	c.add("unblock signals", syscall.SYS_RT_SIGPROCMASK, setMask, c.pointer(unsafe.Pointer(new(uint64))), 0, 8)
+	c.add("unblock signals", syscall.SYS_RT_SIGPROCMASK, unix.SIG_SETMASK, c.pointer(unsafe.Pointer(new(uint64))), 0, 8)
 	c.add("execute", syscall.SYS_EXECVE, name, args, env)
 	return nil
 }

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 // supervise waits for the end of the program, ends what is left of it, and ends this process.
@@ -16,7 +18,7 @@ func supervise(s *Settings, program int) {
 	for {
 		var status syscall.WaitStatus
 		var used syscall.Rusage
-		pid, err := syscall.Wait4(-1, &status, syscall.WALL, &used)
+		pid, err := syscall.Wait4(-1, &status, unix.WALL, &used)
 		if err == syscall.EINTR {
 			continue
 		}
@@ -71,7 +73,7 @@ func obey(s *Settings, program int) {
 // endAll kills all descendants. Those that lose their parent become children of this process, so none is left when it has no children.
 func endAll() {
 	for {
-		pid, err := syscall.Wait4(-1, nil, syscall.WALL|syscall.WNOHANG, nil)
+		pid, err := syscall.Wait4(-1, nil, unix.WALL|unix.WNOHANG, nil)
 		if err == syscall.ECHILD {
 			return
 		}
@@ -97,13 +99,13 @@ func killDescendants() {
 
 // killChild kills a process if it still has the parent: its number may belong to another process by now.
 func killChild(pid, parent int) {
-	fd, err := call(sysPidfdOpen, uintptr(pid), 0)
+	fd, err := unix.PidfdOpen(pid, 0)
 	if err != nil {
 		return
 	}
-	defer syscall.Close(fd)
+	defer unix.Close(fd)
 	if now, is := parentOf(strconv.Itoa(pid)); is && now == parent {
-		_, _ = call(sysPidfdSend, uintptr(fd), uintptr(syscall.SIGKILL), 0, 0)
+		_ = unix.PidfdSendSignal(fd, unix.SIGKILL, nil, 0)
 	}
 }
 

@@ -1,3 +1,0 @@
-package shim
-
-const sysSeccomp = 277
