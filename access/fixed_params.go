@@ -22,7 +22,7 @@ const (
 var fixedParams = map[string][]string{
 	"sql":    {"statement", "target", "run_as"},
 	typeCall: {"procedure", "args", "target", "run_as"},
-	typeExec: {"command", "args", "env", "stdin", "run_as"},
+	typeExec: {"command", "args", "env", "stdin", "dir", "user", "run_as"},
 	"http":   {"url", "headers", "method", "body", "expect"},
 }
 

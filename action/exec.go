@@ -7,22 +7,36 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// Exec is a command of the operating system.
+// Exec is a program of the operating system.
 type Exec struct {
-	Command string            `json:"command" jsonschema:"minLength=1,description=the program"`
-	Args    []string          `json:"args,omitempty" jsonschema:"description=its arguments"`
-	Env     map[string]string `json:"env,omitempty" jsonschema:"description=variables of its environment"`
+	Command string            `json:"command" jsonschema:"minLength=1,maxLength=4096,description=the program: its absolute path\\, or a name without a slash"`
+	Args    []string          `json:"args,omitempty" jsonschema:"maxItems=1000,description=its arguments"`
+	Env     map[string]string `json:"env,omitempty" jsonschema:"description=variables of its environment; the configuration lists those that may be set"`
 	Stdin   string            `json:"stdin,omitempty" jsonschema:"description=what it reads"`
+	Dir     string            `json:"dir,omitempty" jsonschema:"maxLength=4096,description=its working directory"`
+	User    string            `json:"user,omitempty" jsonschema:"maxLength=64,description=the account of the system that it runs as\\, if the server runs as root"`
 }
 
 // JobType names the type.
 func (Exec) JobType() string { return "exec" }
+
+// Error codes of programs. A server without the section exec fails each job with codeDisabled, and a user without the right gets
+// codeDenied.
+const (
+	codeRefusedExec = "exec_refused"   // the configuration does not allow the program, a variable or the user
+	codeNotFound    = "exec_not_found" // there is no such program
+	codeStart       = "exec_start"     // the program could not be started
+	codeExit        = "exec_exit"      // its exit code is not 0
+	codeSignal      = "exec_signal"    // a signal ended it
+	codeMemory      = "exec_memory"    // it reached its limit of memory
+	codeLimit       = "exec_limit"     // it reached another limit
+)
 
 // refuseExec fails every job of the type. The type exists so that imported jobs are
 // accepted and report why they do not run. Permission to submit a job must not
 // include running programs by default.
 func refuseExec(context.Context, Exec) error {
 	return rota.Permanent(&failure{codeDisabled, errors.New(
-		"external commands are off until they are configured, which comes with a later release; until then, run the command " +
-			"from a handler of your own, or call it by HTTP with a job of type http")})
+		"external commands are off until they are configured: add the section exec to the configuration file of the server " +
+			"(rota exec setup --from-crontab FILE proposes one)")})
 }

@@ -36,7 +36,9 @@ type Config struct {
 	Data    string            // base directory of relative paths of targets; empty: the working directory
 	Store   string            // file of the store, which jobs may not use; empty: the store is not a file
 
-	// Access has the users whose rights decide which login of a target a job uses. Nil: a program without users, whose jobs
+	Commands *Commands // runs the programs of exec jobs; nil: such jobs are refused
+
+	// Access has the users whose rights decide which login of a target a job uses, and whether it may run programs. Nil: a program without users, whose jobs
 	// may use every login.
 	Access *access.Directory
 }
@@ -67,8 +69,7 @@ func Register(reg *engine.Registry, config Config) {
 	r := newRunner(reg, config)
 	engine.Handle(reg, r.sql, engine.WithDescription("runs statements in a database, exactly once, in a transaction of their own"))
 	engine.Handle(reg, r.call, engine.WithDescription("calls a procedure of a database, or a handler of this server"))
-	engine.Handle(reg, refuseExec, engine.WithRetries(0),
-		engine.WithDescription("runs a command; external commands are off in this release"))
+	config.Commands.within(config.Access).register(reg)
 }
 
 // requestRunner sends the requests of jobs.

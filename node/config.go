@@ -72,6 +72,9 @@ type Config struct {
 
 	Targets map[string]action.Target // databases of sql and call jobs, by name; main always exists
 
+	Exec *action.CommandConfig // what programs of exec jobs can do; nil: no program runs
+	file string                // configuration file that was read; empty: none
+
 	SentryDSN    string  // Sentry project for error reports; empty: none
 	Environment  string  // environment named in reports and traces, such as production
 	OTLPEndpoint string  // URL that receives traces; empty: none
@@ -140,6 +143,11 @@ func (c Config) validate() error {
 	for _, s := range settings {
 		if err := s.field(&c).check(); err != nil {
 			return &rota.Error{Code: rota.Invalid, Act: "node", Field: s.Key, Reason: err.Error(), Hint: s.remedy()}
+		}
+	}
+	if c.Exec != nil {
+		if err := c.Exec.Check(); err != nil {
+			return err
 		}
 	}
 	return action.CheckTargets(c.Targets)

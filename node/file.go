@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/goccy/go-yaml/ast"
+	"github.com/rotajobs/rota/action"
 	"github.com/rotajobs/rota/internal/suggest"
 	"github.com/rotajobs/rota/internal/yamlfile"
 )
@@ -25,6 +26,9 @@ type parsedFile struct {
 	lines   []line
 	targets []targetLine
 	seen    map[string]bool // keys read so far
+
+	exec        *action.CommandConfig // nil: there is no section exec
+	execSources map[string]string     // file and line of each of its settings
 }
 
 const lineHint = "write lines such as workers: 16"
@@ -58,6 +62,8 @@ func (r *parsedFile) entry(e yamlfile.Entry, prefix string) error {
 	switch {
 	case key == targetsKey:
 		return r.readTargets(e)
+	case key == execKey:
+		return r.readExec(e)
 	case isSection(key) && yamlfile.IsMapping(e.Value):
 		return r.mapping(e.Value, key+".")
 	case isSection(key):

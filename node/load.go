@@ -59,6 +59,12 @@ func Load(path string, env func(string) string, flags ...FlagValue) (Config, err
 	if err := c.setTargets(read.targets, env); err != nil {
 		return Config{}, err
 	}
+	if err := c.setExec(read); err != nil {
+		return Config{}, err
+	}
+	if read.File != nil {
+		c.file = read.Name
+	}
 	return c.withDefaults(), nil
 }
 

@@ -126,10 +126,14 @@ func (n *Node) openEngine() error {
 	if err != nil {
 		return err
 	}
+	commands, err := n.openCommands()
+	if err != nil {
+		return err
+	}
 	guard := &action.Guard{Allow: allow}
 	action.Register(reg, action.Config{
 		Guard: guard, Version: n.config.Version, Clock: n.clock,
-		Targets: n.config.Targets, Data: n.config.Data, Store: n.storeFile(), Access: n.access,
+		Targets: n.config.Targets, Data: n.config.Data, Store: n.storeFile(), Access: n.access, Commands: commands,
 	})
 	if n.config.Register != nil {
 		n.config.Register(reg)

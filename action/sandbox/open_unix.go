@@ -64,7 +64,7 @@ func search(path string, dirs []string) (string, error) {
 			return full, nil
 		}
 	}
-	return "", fmt.Errorf("%s: not found in PATH (%s); write its absolute path", path, strings.Join(dirs, ":"))
+	return "", fmt.Errorf("%s: not found in PATH (%s); write its absolute path: %w", path, strings.Join(dirs, ":"), fs.ErrNotExist)
 }
 
 // allowed compares the path with its directory resolved but not its last part: where several programs are links to one file that

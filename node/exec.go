@@ -1,0 +1,215 @@
+package node
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/goccy/go-yaml/ast"
+
+	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/action"
+	"github.com/rotajobs/rota/action/sandbox"
+	"github.com/rotajobs/rota/internal/suggest"
+	"github.com/rotajobs/rota/internal/yamlfile"
+)
+
+// execKey is the section of the file that configures programs. Without it no program runs.
+const execKey = "exec"
+
+const execRemedy = "write the section as in exec: {allow: [/usr/local/bin/backup], write: [/var/backups], network: false}"
+
+// execSetting is a setting of the section.
+type execSetting struct {
+	name, allowed string
+	set           func(r *action.CommandRules, values []string) error
+}
+
+// execSettings are the settings of the section and of its stricter rules, with the values that they take.
+var execSettings = []execSetting{
+	{"allow", "a list of absolute paths, such as [/usr/local/bin/backup]", func(r *action.CommandRules, v []string) error { r.Allow = v; return nil }},
+	{"dir", "an absolute path, such as /srv", one(func(r *action.CommandRules, v string) error { r.Dir = v; return nil })},
+	{"env", "a list of NAME and NAME=value, such as [TARGET, LANG=C.UTF-8]", func(r *action.CommandRules, v []string) error { r.Env = v; return nil }},
+	{"user", "an account or a list of accounts, such as backup", func(r *action.CommandRules, v []string) error { r.Users = v; return nil }},
+	{"read", "a list of absolute paths, such as [/usr, /lib*, /srv/data]", func(r *action.CommandRules, v []string) error { r.Read = v; return nil }},
+	{"write", "a list of absolute paths, such as [/var/backups]", func(r *action.CommandRules, v []string) error { r.Write = v; return nil }},
+	{"network", "true or false", one(func(r *action.CommandRules, v string) error {
+		r.Network = new(bool)
+		return boolKind(r.Network).Set(v)
+	})},
+	{"memory", "a size such as 512MiB", one(func(r *action.CommandRules, v string) (err error) { r.Memory, err = parseSize(v); return err })},
+	{"cpu", "a number of processors such as 0.5", one(func(r *action.CommandRules, v string) error { return fractionKind(&r.CPU, 0, 1024).Set(v) })},
+	{"processes", "a whole number such as 50", one(func(r *action.CommandRules, v string) error { return wholeKind(&r.Processes, 0, countMax).Set(v) })},
+	{"output", "a size such as 10MiB", one(func(r *action.CommandRules, v string) (err error) { r.Output, err = parseSize(v); return err })},
+	{"isolation", "full, landlock or none", one(func(r *action.CommandRules, v string) error { r.Isolation = sandbox.Isolation(v); return nil })},
+}
+
+// profilesKey is the part of the section with stricter rules, below jobs and roles.
+const profilesKey = "profiles"
+
+// one is the setter of a setting with one value.
+func one(set func(*action.CommandRules, string) error) func(*action.CommandRules, []string) error {
+	return func(r *action.CommandRules, values []string) error {
+		if len(values) != 1 {
+			return fmt.Errorf("it has %d values", len(values))
+		}
+		return set(r, values[0])
+	}
+}
+
+// readExec reads the section exec.
+func (r *parsedFile) readExec(section yamlfile.Entry) error {
+	r.exec, r.execSources = &action.CommandConfig{}, map[string]string{execKey: r.at(section)}
+	return r.execRules(section, execKey, &r.exec.CommandRules, r.readProfiles)
+}
+
+// readProfiles reads the stricter rules.
+func (r *parsedFile) readProfiles(section yamlfile.Entry, key string) error {
+	return r.execEntries(section, key, func(kind yamlfile.Entry, kindKey string) error {
+		all := map[string]action.CommandRules{}
+		switch kind.Name {
+		case "jobs":
+			r.exec.Jobs = all
+		case "roles":
+			r.exec.Roles = all
+		default:
+			return r.errorAt(kind, "", "unknown setting "+quoted(kindKey), "write profiles: {jobs: {NAME: {…}}, roles: {NAME: {…}}}")
+		}
+		return r.execEntries(kind, kindKey, func(profile yamlfile.Entry, _ string) error {
+			var rules action.CommandRules
+			key := execKey + "." + kind.Name + "." + profile.Name
+			r.execSources[key] = r.at(profile)
+			err := r.execRules(profile, key, &rules, nil)
+			all[profile.Name] = rules
+			return err
+		})
+	})
+}
+
+func (r *parsedFile) execRules(section yamlfile.Entry, key string, rules *action.CommandRules, profiles func(yamlfile.Entry, string) error) error {
+	return r.execEntries(section, key, func(e yamlfile.Entry, key string) error {
+		if e.Name == profilesKey && profiles != nil {
+			return profiles(e, key)
+		}
+		i := slices.IndexFunc(execSettings, func(s execSetting) bool { return s.name == e.Name })
+		if i < 0 {
+			return r.errorAt(e, "", "unknown setting "+quoted(key), execHint(e.Name))
+		}
+		values, isList := scalars(e.Value)
+		if !isList {
+			return r.errorAt(e, key, "the value is not a list of texts", "write "+execSettings[i].allowed)
+		}
+		r.execSources[key] = r.at(e)
+		if err := execSettings[i].set(rules, values); err != nil {
+			return r.errorAt(e, key, err.Error(), "write "+execSettings[i].allowed)
+		}
+		return nil
+	})
+}
+
+func execHint(name string) string {
+	names := make([]string, len(execSettings))
+	for i, s := range execSettings {
+		names[i] = s.name
+	}
+	if meant := suggest.Nearest(name, append(names, profilesKey)); meant != "" {
+		return "did you mean " + meant + "?"
+	}
+	return "the settings of exec are " + strings.Join(names, ", ") + " and " + profilesKey
+}
+
+func (r *parsedFile) execEntries(section yamlfile.Entry, key string, visit func(yamlfile.Entry, string) error) error {
+	if text, isScalar := scalar(section.Value); isScalar && text == "" {
+		return nil // an empty section
+	}
+	if !yamlfile.IsMapping(section.Value) {
+		return r.errorAt(section, key, "this is a section, not a setting", execRemedy)
+	}
+	entries, err := r.Entries(section.Value)
+	for _, e := range entries {
+		if err := visit(e, key+"."+e.Name); err != nil {
+			return err
+		}
+	}
+	return err
+}
+
+func (r *parsedFile) at(e yamlfile.Entry) string { return r.Name + ":" + strconv.Itoa(e.Line()) }
+
+// scalars are the texts of a list, or a single one. An empty list is not nil.
+func scalars(node ast.Node) (texts []string, isList bool) {
+	texts = []string{}
+	values := []ast.Node{node}
+	if list, isList := node.(*ast.SequenceNode); isList {
+		values = list.Values
+	}
+	for _, value := range values {
+		text, isScalar := scalar(value)
+		if !isScalar || text == "" {
+			return nil, false
+		}
+		texts = append(texts, text)
+	}
+	return texts, true
+}
+
+// setExec sets the section of the file. Its errors name the line.
+func (c *Config) setExec(read *parsedFile) error {
+	if read.exec == nil {
+		return nil
+	}
+	c.Exec = read.exec
+	err := c.Exec.Check()
+	var refusal *rota.Error
+	if !errors.As(err, &refusal) {
+		return err
+	}
+	source := execKey
+	for key, at := range read.execSources { // the longest key that contains the field
+		if (refusal.Field == key || strings.HasPrefix(refusal.Field, key+".")) && len(key) >= len(source) {
+			source, refusal.Act = key, at
+		}
+	}
+	return refusal
+}
+
+// openCommands checks what programs need of this system. Programs never reach the files of the server.
+func (n *Node) openCommands() (*action.Commands, error) {
+	if n.config.Exec == nil {
+		return nil, nil
+	}
+	config := *n.config.Exec
+	config.CancelGrace = n.config.CancelGrace
+	hidden, err := n.privateFiles()
+	if err != nil {
+		return nil, err
+	}
+	config.Hidden = slices.Concat(config.Hidden, hidden)
+	commands, warnings, err := action.OpenCommands(config)
+	for _, warning := range warnings {
+		n.logger.Warn("programs are less isolated than configured", "reason", warning)
+	}
+	return commands, err
+}
+
+// privateFiles are absolute paths of the data directory, the store, the keys and the configuration.
+func (n *Node) privateFiles() (paths []string, err error) {
+	files := []string{n.config.Data, n.config.HTTPKey, n.config.SQLKey, n.config.file}
+	if file := n.storeFile(); file != "" {
+		files = append(files, file, file+"-wal", file+"-shm", file+"-journal")
+	}
+	for _, file := range files {
+		if file == "" {
+			continue
+		}
+		path, err := filepath.Abs(file)
+		if err != nil {
+			return nil, err
+		}
+		paths = append(paths, path)
+	}
+	return paths, nil
+}
