@@ -54,6 +54,9 @@ type Config struct {
 	// accepted or refused. Nil: the jobs keep the traceparent of the request.
 	OnEnqueue func(ctx context.Context, parent string, jobs int) (trace string, done func(error))
 
+	// Exec reports whether this server runs the programs of exec jobs. Otherwise its handler refuses them.
+	Exec bool
+
 	// Webhooks sends webhook tests. Nil: tests are refused.
 	Webhooks *action.Sender
 

@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/action"
 	"github.com/rotajobs/rota/api"
 	"github.com/rotajobs/rota/api/problem"
 	"github.com/rotajobs/rota/payload"
@@ -46,9 +47,11 @@ func (c *call) showType(t *rota.Type) api.Type { return c.newType(t, c.registry.
 
 func (c *call) newType(t *rota.Type, workers map[string]int) api.Type {
 	v := api.NewType(t)
-	v.Handled, v.Workers = c.handles(t.Name), workers[t.Name]
+	v.Handled, v.Workers = c.handles(t.Name) && (t.Name != execType || c.Exec), workers[t.Name]
 	return v
 }
+
+var execType = action.Exec{}.JobType()
 
 // handles reports whether this server runs jobs of a type.
 func (c *call) handles(typ string) bool { return c.Engine != nil && c.Engine.Handles(typ) }

@@ -49,9 +49,8 @@ func handledText(t api.Type) string {
 	return strings.Join(parts, ", ")
 }
 
-// serverRuns reports whether the server runs jobs of a type itself. Its handler of exec only fails them: external commands
-// are off.
-func serverRuns(t api.Type) bool { return t.Handled && t.Name != typeExec }
+// serverRuns reports whether the server runs jobs of a type itself. It runs programs only if it has the section exec.
+func serverRuns(t api.Type) bool { return t.Handled }
 
 func typeState(t api.Type) string {
 	if t.Paused {

@@ -77,10 +77,25 @@ func (d *definition) applyAs(p *planner, c *ddl.Clauses, params *actionParams) e
 	case ddl.SQL:
 		d.templateSpec.Type, params.Statement = typeSQL, a.Text
 	case ddl.Exec:
-		d.templateSpec.Type, params.Command = typeExec, a.Text
+		d.templateSpec.Type = typeExec
+		if err := params.setProgram(a.Text); err != nil {
+			return err
+		}
 		return d.dropTarget(c, params)
 	case ddl.Call:
 		return d.applyCall(p, c, params)
+	}
+	return nil
+}
+
+// setProgram sets the program and the arguments of a job.
+func (p *actionParams) setProgram(text string) error {
+	words, err := splitWords(text)
+	if err != nil {
+		return newError(StateBadValue, "put it in quotes, or let a shell run the text: AS EXEC '/bin/sh -c \"...\"'", "EXEC starts a program without a shell: %s", err).at(ddl.PlaceAction)
+	}
+	if p.Command = words[0]; len(words) > 1 {
+		p.Args = rota.EncodeSpec(words[1:])
 	}
 	return nil
 }

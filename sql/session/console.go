@@ -15,6 +15,7 @@ type Config struct {
 	Schemas *payload.SchemaCache // nil: a cache of its own
 	Clock   func() time.Time     // nil: the machine's
 	Targets []string             // the names that ON TARGET may give; nil: not checked
+	Exec    bool                 // this server runs the programs of EXEC
 	Version string               // of the program, for SHOW server_version
 
 	Nodes   func(context.Context) ([]system.Node, error)   // nil: sys.nodes is empty

@@ -34,7 +34,7 @@ func (d *definition) apply(p *planner, c *ddl.Clauses) error {
 	if err := d.applyAction(p, c); err != nil {
 		return err
 	}
-	d.noticeNotHonoured(c)
+	d.noticeNotHonoured(p, c)
 	s := &d.spec
 	setIfGiven(&s.Class, c.Class)
 	setIfGiven(&s.CatchUp, c.CatchUp)
@@ -61,15 +61,15 @@ func (d *definition) apply(p *planner, c *ddl.Clauses) error {
 }
 
 // noticeNotHonoured adds a notice for each given clause that is stored and has no effect yet.
-func (d *definition) noticeNotHonoured(c *ddl.Clauses) {
+func (d *definition) noticeNotHonoured(p *planner, c *ddl.Clauses) {
 	if c.Class != nil && rota.Class(*c.Class) != rota.ClassLocalSafe {
 		d.notice("CLASS = %s is stored, but this server does not honour it yet: any node may run the job", *c.Class)
 	}
 	if c.Partition != nil {
 		d.notice("PARTITION BY %s is stored, but this server does not honour it yet: it has no shards, and each fire starts one run", c.Partition.Strategy)
 	}
-	if c.Action != nil && c.Action.Kind == ddl.Exec {
-		d.notice("EXEC is stored, but this server does not run commands yet: each run of the job fails")
+	if c.Action != nil && c.Action.Kind == ddl.Exec && !p.config.Exec {
+		d.notice("EXEC is stored, but this server runs no programs until its configuration has the section exec: each run of the job fails")
 	}
 }
 

@@ -123,8 +123,12 @@ func actionOf(c *ddl.Clauses, s *rota.Schedule, t *rota.Template) {
 			action.Target = mainTarget // without a target, CALL names a handler
 		}
 	case typeExec:
-		c.Action = &ddl.Action{Kind: ddl.Exec, Text: action.Command}
+		var args []string
 		written = []string{"command"}
+		if len(action.Args) == 0 || json.Unmarshal(action.Args, &args) == nil {
+			written = append(written, "args")
+		}
+		c.Action = &ddl.Action{Kind: ddl.Exec, Text: joinWords(append([]string{action.Command}, args...))}
 		action.Target, action.RunAs = "", ""
 	default:
 		c.Action = &ddl.Action{Kind: ddl.Call, Procedure: kind}
