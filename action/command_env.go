@@ -85,10 +85,7 @@ func chooseUser(asked string, allowed []string) (*account, error) {
 	case asked != "" && len(allowed) > 0 && !slices.Contains(allowed, asked):
 		return nil, fmt.Errorf("user: %.64s is refused: add it to user in the section exec of the configuration", asked)
 	}
-	own, err := user.Current()
-	if err != nil {
-		own = &user.User{Uid: strconv.Itoa(os.Geteuid()), Username: os.Getenv("LOGNAME"), HomeDir: "/"}
-	}
+	own := current()
 	if name == "" || name == own.Username || name == own.Uid {
 		return &account{name: own.Username, home: own.HomeDir}, nil
 	}
@@ -96,6 +93,28 @@ func chooseUser(asked string, allowed []string) (*account, error) {
 		return nil, fmt.Errorf("user: %.64s is refused: only a server that runs as root can run programs as another user, and this one runs as %s", name, own.Username)
 	}
 	return lookUp(name)
+}
+
+// current is the account of this process.
+func current() *user.User {
+	if own, err := user.Current(); err == nil {
+		return own
+	}
+	uid := strconv.Itoa(os.Geteuid()) // an account that the machine does not list, as in a container
+	return &user.User{Uid: uid, Username: uid, HomeDir: "/"}
+}
+
+// OwnAccount is the name of the account of this process, root if it can run programs as another user.
+func OwnAccount() string {
+	if os.Geteuid() == 0 {
+		return "root"
+	}
+	return current().Username
+}
+
+// IsSettable reports whether every job may set a variable; refused reports whether no job may.
+func IsSettable(variable string) (settableByAll, refused bool) {
+	return slices.Contains(settable, variable), isLoaderVariable(variable)
 }
 
 func lookUp(name string) (*account, error) {

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/access"
 	"github.com/rotajobs/rota/action/sandbox"
 	"github.com/rotajobs/rota/engine"
 	"github.com/rotajobs/rota/store/sqlite"
@@ -373,4 +374,42 @@ func TestServerFilesAreHidden(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestCommandNeedsRightWhenItRuns: the right is granted and revoked between the creation of a job and its run.
+func TestCommandNeedsRightWhenItRuns(t *testing.T) {
+	commands, _, err := OpenCommands(CommandConfig{
+		CommandRules: CommandRules{Allow: []string{"/bin"}, Isolation: sandbox.None, Output: 100},
+		Roles:        map[string]CommandRules{"interns": {Allow: []string{"/bin/true"}}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &usersEnv{}
+	w.testEnv = newTestEnv(t, func(reg *engine.Registry, store rota.Store) {
+		w.faults = &faultyStore{Store: store}
+		w.directory = access.NewDirectory(w.faults, nil)
+		t.Cleanup(w.directory.Close)
+		Register(reg, Config{Access: w.directory, Commands: commands})
+	})
+	w.principal(rota.KindRole, "interns")
+	w.principal(rota.KindUser, "ada")
+	w.principal(rota.KindUser, "ben", "interns")
+	run := func(user string, p Exec) *rota.Job {
+		return w.waitEnded(w.enqueueAs(user, rota.NewJob{Type: "exec", Params: rota.EncodeSpec(p), MaxRetries: new(0)}))
+	}
+	program := Exec{Command: "/bin/true"}
+	w.checkFailed(run("ada", program), codeDenied, "EXECUTE EXTERNAL JOB", "GRANT EXECUTE EXTERNAL JOB TO ada")
+	external := []rota.Privilege{rota.ExecuteExternalJob}
+	w.must(&rota.GrantPrivileges{Meta: rota.NewMeta("admin"), To: []string{"ada", "ben"}, Privileges: external})
+	for _, user := range []string{"ada", "ben", "admin"} {
+		if job := run(user, program); job.Run.Outcome != rota.OutcomeCompleted {
+			t.Errorf("%s: %s %s", user, job.Run.ErrorCode, job.Run.Error)
+		}
+	}
+	w.checkFailed(run("ben", Exec{Command: "/bin/echo"}), codeRefusedExec, "not in allow")
+	held := w.enqueueAs("ada", rota.NewJob{Type: "exec", Params: rota.EncodeSpec(program), MaxRetries: new(0), RunAt: time.Now().Add(24 * time.Hour)})
+	w.must(&rota.GrantPrivileges{Meta: rota.NewMeta("admin"), To: []string{"ada"}, Privileges: external, Revoke: true})
+	w.checkFailed(w.release(held), codeDenied, "EXECUTE EXTERNAL JOB")
+	w.checkFailed(run("nobody-of-this-name", program), codeDenied)
 }

@@ -32,6 +32,7 @@ type Type struct {
 	Paused    bool `json:"paused" doc:"Whether dispatch is paused: jobs of the type are accepted but not started."`
 	Handled   bool `json:"handled" doc:"Whether this server runs jobs of the type. If not, they wait for a remote worker."`
 	Workers   int  `json:"workers" doc:"Number of remote workers, by name, that handle the type: they have claimed it, and sent a request within two minutes or hold a lease."`
+	RunsAs    Text `json:"runs_as,omitempty" doc:"Of the type exec, if this server runs programs: the account of the system that they run as. If it is root, a job can name another one."`
 	Version   ID   `json:"version" nullable:"false" doc:"Changes with every change."`
 	CreatedBy Text `json:"created_by" doc:"Actor that declared it."`
 	CreatedAt Time `json:"created_at" nullable:"false" doc:"Time of its creation."`

@@ -55,7 +55,8 @@ type Config struct {
 	OnEnqueue func(ctx context.Context, parent string, jobs int) (trace string, done func(error))
 
 	// Exec reports whether this server runs the programs of exec jobs. Otherwise its handler refuses them.
-	Exec bool
+	Exec     bool
+	ExecUser string // account that programs run as, for clients
 
 	// Webhooks sends webhook tests. Nil: tests are refused.
 	Webhooks *action.Sender

@@ -48,6 +48,9 @@ func (c *call) showType(t *rota.Type) api.Type { return c.newType(t, c.registry.
 func (c *call) newType(t *rota.Type, workers map[string]int) api.Type {
 	v := api.NewType(t)
 	v.Handled, v.Workers = c.handles(t.Name) && (t.Name != execType || c.Exec), workers[t.Name]
+	if v.Handled && t.Name == execType {
+		v.RunsAs = api.Text(c.ExecUser)
+	}
 	return v
 }
 

@@ -27,9 +27,12 @@ of FILE, such as web1:/etc/crontab. If a line is gone later, the next import fro
 prefix names its schedule; with --prune it also disables the schedule. Name the source with --source if the name of the
 machine changes, as in containers, and if you import several crontabs from standard input, which has no path.
 
-Jobs run as cron would run them: no retries, no timeout and no catch-up. They have the type exec, which no server runs
-until external commands are configured, or the --type of one of your workers. Until a server runs the type, new
-schedules are PAUSED, unless --enable is given.
+Jobs run as cron would run them: through /bin/sh -c, with no retries, no timeout and no catch-up. They have the type exec,
+which a server runs if its configuration has the section exec (rota exec setup proposes one), or the --type of one of
+your workers. Until the server runs the type, new schedules are PAUSED, unless --enable is given.
+
+A line of /etc/crontab names a user. A server that runs as root runs the command as that user. If another server does
+not run as that user, the line is refused.
 
 A line that cannot be converted is refused. Then nothing is written and the exit code is 3, unless --skip-refused is
 given. docs/migrating.md lists the differences from cron.`
@@ -150,10 +153,10 @@ func (m *crontabImport) compare(ctx context.Context) error {
 		return err
 	}
 	m.stored = stored
-	m.checkEntries()
 	if err := m.readTypes(ctx); err != nil {
 		return err
 	}
+	m.checkEntries()
 	m.declare()
 	if m.missing || len(m.definitions.Schedules) == 0 {
 		return nil
@@ -165,8 +168,8 @@ func (m *crontabImport) compare(ctx context.Context) error {
 // a dry run.
 func (m *crontabImport) readTypes(ctx context.Context) error {
 	names := []string{m.kind}
-	for _, l := range m.lines {
-		names = append(names, l.Type)
+	for _, name := range m.names() {
+		names = append(names, m.typeOf(name))
 	}
 	slices.Sort(names)
 	m.types = map[string]api.Type{}
@@ -241,9 +244,9 @@ func paramsOf(kind string, e *crontab.Entry) api.Document {
 		params["command"], params["args"] = cmp.Or(e.Shell, "/bin/sh"), []string{"-c", e.Command}
 	} else {
 		params["command"] = e.Command
-		if e.User != "" {
-			params["user"] = e.User
-		}
+	}
+	if e.User != "" {
+		params["user"] = e.User
 	}
 	if len(e.Settings) > 0 {
 		env := map[string]string{}

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/action"
 	"github.com/rotajobs/rota/api"
 	"github.com/rotajobs/rota/cron"
 	"github.com/rotajobs/rota/crontab"
@@ -78,9 +79,12 @@ func (m *crontabImport) checkEntries() {
 	}
 	names := m.names()
 	for i, e := range m.read.Entries {
-		if line, fine := m.line(&e, names[i]); fine {
+		if line, fine := m.line(&e, names[i]); fine && m.runnable(&line, &e) {
 			m.lines, m.entries = append(m.lines, line), append(m.entries, e)
 		}
+	}
+	if slices.ContainsFunc(m.lines, func(l crontabLine) bool { return l.Type == typeExec }) {
+		m.note(0, "the server runs each command as cron does, by a shell: /bin/sh -c COMMAND, or that of the setting SHELL")
 	}
 	m.findRemoved(names)
 	slices.SortStableFunc(m.refused, func(a, b crontabRefusal) int { return a.Line - b.Line })
@@ -114,6 +118,31 @@ func (m *crontabImport) line(e *crontab.Entry, name string) (line crontabLine, f
 	return line, true
 }
 
+// runnable refuses a line that the server would refuse at each run.
+func (m *crontabImport) runnable(l *crontabLine, e *crontab.Entry) bool {
+	if l.Type != typeExec {
+		return true
+	}
+	server := m.types[typeExec]
+	if own := string(server.RunsAs); serverRuns(server) && own != "" && own != "root" && e.User != "" && e.User != own {
+		m.refused = append(m.refused, crontabRefusal{
+			Line: e.Line, Reason: fmt.Sprintf("cron runs the command as %s, but this server runs programs as %s", e.User, own),
+			Remedy: "only a server that runs as root can run programs as another user; import the line with --type for a worker of that user, or put it into the crontab of " + own,
+		})
+		return false
+	}
+	for _, s := range e.Settings {
+		if _, refused := action.IsSettable(s.Name); refused {
+			m.refused = append(m.refused, crontabRefusal{
+				Line: e.Line, Reason: fmt.Sprintf("no job can set %s of line %d, which decides what code a program loads", s.Name, s.Line),
+				Remedy: "set it in the command: env " + s.Name + "=… command",
+			})
+			return false
+		}
+	}
+	return true
+}
+
 // refusalOf converts an error of the parser to a refusal.
 func refusalOf(e *crontab.Entry, err error) crontabRefusal {
 	line := e.Line
@@ -134,22 +163,26 @@ func refusalOf(e *crontab.Entry, err error) crontabRefusal {
 	return crontabRefusal{Line: line, Reason: err.Error()}
 }
 
-// noteEntries adds notes about what Rota does not do as cron does: it sends no mail and does not switch users. Params are
+// noteEntries adds notes about what Rota does not do as cron does: it sends no mail, and needs root to switch users. Params are
 // visible, so each variable and each command that seems to contain a secret gets a note, too.
 func (m *crontabImport) noteEntries() {
 	const open = "looks like a secret, and every user who may read templates sees params (rota template list)"
 	for i, e := range m.entries {
-		kept := "the user is kept in the description of the template"
-		if m.lines[i].Type != typeExec {
-			kept = "the user is kept in the param user for the worker"
-		}
+		external := m.lines[i].Type == typeExec
 		if e.MailTo.Value != "" {
 			m.noteOnce(e.MailTo.Line, "MAILTO %s is ignored: Rota sends no mail. For notifications of failures add a webhook: rota webhook add URL --event job.dead", e.MailTo.Value)
 		}
 		if e.User != "" {
-			m.noteOnce(e.Line, "cron ran the command as %s; Rota runs commands as its own user: %s", e.User, kept)
+			if !external {
+				m.noteOnce(e.Line, "cron ran the command as %s: the user is kept in the param user for the worker", e.User)
+			} else if !serverRuns(m.types[typeExec]) {
+				m.noteOnce(e.Line, "cron ran the command as %s: only a server that runs as %s or as root can do that", e.User, e.User)
+			}
 		}
 		for _, s := range e.Settings {
+			if all, _ := action.IsSettable(s.Name); external && !all {
+				m.noteOnce(s.Line, "jobs may set %s only if env in the section exec of the server lists it", s.Name)
+			}
 			if looksSecret(s) {
 				m.noteOnce(s.Line, "%s %s: remove it from the crontab, and let the command read it from a file or the environment of the worker", s.Name, open)
 			}
@@ -234,7 +267,7 @@ func (m *crontabImport) noteType(held map[string]bool) {
 	}
 	for _, kind := range slices.Sorted(maps.Keys(held)) {
 		if kind == typeExec {
-			m.note(0, "new schedules are PAUSED: no server runs jobs of type exec until external commands are configured, which comes with a later release; "+
+			m.note(0, "new schedules are PAUSED: no server runs jobs of type exec until its configuration has the section exec, which rota exec setup --from-crontab FILE proposes; "+
 				"to run them with your own worker, use --type. Resume each with rota schedule resume NAME")
 		} else if m.offline == nil {
 			m.note(0, "new schedules are PAUSED: this server does not run jobs of type %s itself. Resume each with rota schedule resume NAME when a worker does, or add --enable", kind)
