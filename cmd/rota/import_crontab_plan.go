@@ -176,7 +176,7 @@ func (m *crontabImport) noteEntries() {
 			if !external {
 				m.noteOnce(e.Line, "cron ran the command as %s: the user is kept in the param user for the worker", e.User)
 			} else if !serverRuns(m.types[typeExec]) {
-				m.noteOnce(e.Line, "cron ran the command as %s: only a server that runs as %s or as root can do that", e.User, e.User)
+				m.noteOnce(e.Line, "cron ran the command as %s: only a server that runs as that user or as root can do that", e.User)
 			}
 		}
 		for _, s := range e.Settings {
