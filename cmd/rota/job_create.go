@@ -114,7 +114,7 @@ func (a *app) warnUnhandled(ctx context.Context, typ string) {
 	switch {
 	case err != nil || !strings.HasPrefix(handledText(t), "nothing"):
 	case typ == typeExec:
-		fmt.Fprintln(a.err, "rota: nothing runs commands yet: jobs of type exec fail until a later release")
+		fmt.Fprintln(a.err, "rota: nothing runs programs: jobs of type exec fail until the configuration of the server has the section exec")
 	default:
 		fmt.Fprintf(a.err, "rota: neither this server nor a remote worker handles type %s; the job waits until one does\n", sanitize(typ))
 	}
