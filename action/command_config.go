@@ -26,6 +26,8 @@ type CommandConfig struct {
 	Jobs  map[string]CommandRules // stricter rules for jobs, by the name of their template or schedule
 	Roles map[string]CommandRules // stricter rules for jobs that run with the rights of a user or role
 
+	Remote bool // the server runs no programs and leaves exec jobs to rota worker
+
 	Hidden      []string      // files and directories that no program reaches
 	CancelGrace time.Duration // how long a program may take to end after SIGTERM; 0: engine.DefaultCancelGrace
 }

@@ -39,6 +39,12 @@ func OpenCommands(config CommandConfig) (commands *Commands, warnings []string, 
 	return &Commands{config: config}, warnings, nil
 }
 
+// RegisterExec registers the type exec alone. Without users, nobody is restricted: a server checks the rights of the jobs that it gives
+// to a worker.
+func RegisterExec(reg *engine.Registry, commands *Commands, users *access.Directory) {
+	commands.within(users).register(reg)
+}
+
 // within returns the commands of a server with users.
 func (c *Commands) within(users *access.Directory) *Commands {
 	if c == nil {

@@ -36,7 +36,8 @@ type Config struct {
 	Data    string            // base directory of relative paths of targets; empty: the working directory
 	Store   string            // file of the store, which jobs may not use; empty: the store is not a file
 
-	Commands *Commands // runs the programs of exec jobs; nil: such jobs are refused
+	Commands   *Commands // runs the programs of exec jobs; nil: such jobs are refused
+	RemoteExec bool      // leave exec jobs to remote workers
 
 	// Access has the users whose rights decide which login of a target a job uses, and whether it may run programs. Nil: a program without users, whose jobs
 	// may use every login.
@@ -69,7 +70,9 @@ func Register(reg *engine.Registry, config Config) {
 	r := newRunner(reg, config)
 	engine.Handle(reg, r.sql, engine.WithDescription("runs statements in a database, exactly once, in a transaction of their own"))
 	engine.Handle(reg, r.call, engine.WithDescription("calls a procedure of a database, or a handler of this server"))
-	config.Commands.within(config.Access).register(reg)
+	if !config.RemoteExec {
+		RegisterExec(reg, config.Commands, config.Access)
+	}
 }
 
 // requestRunner sends the requests of jobs.

@@ -17,13 +17,17 @@ import (
 // code.
 const codePayload = "payload"
 
-// dropInvalid removes the jobs whose params do not match the current schema of their type, and records
-// them as failed without a retry: a retry cannot succeed.
+// dropInvalid removes the jobs whose params do not match the current schema of their type, and those whose user may not run
+// programs, and records them as failed without a retry: a retry cannot succeed.
 func (c *call) dropInvalid(jobs []*rota.Job) ([]*rota.Job, error) {
 	types := map[string]*rota.Type{}
 	var valid []*rota.Job
 	var invalid []rota.FinishItem
 	for _, job := range jobs {
+		if refusal := c.checkExternal(job); refusal != nil {
+			invalid = append(invalid, *refusal)
+			continue
+		}
 		err := c.checkClaimed(job, types)
 		if err == nil {
 			valid = append(valid, job)
@@ -43,6 +47,35 @@ func (c *call) dropInvalid(jobs []*rota.Job) ([]*rota.Job, error) {
 		return valid, nil
 	}
 	return valid, err
+}
+
+// codeDenied is the error code of a job whose user lacks a right. The handlers of the server use the same code.
+const codeDenied = "denied"
+
+// checkExternal returns how a job ends that may not run a program: a worker cannot check the rights of its user. Rights that cannot be
+// read now may be readable at the next attempt.
+func (c *call) checkExternal(job *rota.Job) *rota.FinishItem {
+	if job.Type != execType || c.Access == nil {
+		return nil
+	}
+	refused := rota.FinishItem{LeaseRef: job.Lease(), Outcome: rota.OutcomeFailed, ErrorCode: codeDenied}
+	ctx, done := c.detached()
+	defer done()
+	rights, err := c.Access.RunRights(ctx, job)
+	switch {
+	case err != nil:
+		refused.Error, refused.Permanent = err.Error(), rota.CodeOf(err) == rota.Denied
+		return &refused
+	case rights.Admin || rights.External:
+		return nil
+	}
+	denied := &rota.Error{
+		Code: rota.Denied, Act: execType, Reason: "user " + rights.User + " has no right EXECUTE EXTERNAL JOB",
+		Hint: "an administrator can change that: GRANT EXECUTE EXTERNAL JOB TO " + rights.User,
+	}
+	c.Access.RunDenied(job, denied)
+	refused.Error, refused.Permanent = denied.Error(), true
+	return &refused
 }
 
 // checkClaimed checks the params of a job against its type. If the type cannot be read, or its schema

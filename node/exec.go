@@ -1,8 +1,10 @@
 package node
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -13,6 +15,7 @@ import (
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/action"
 	"github.com/rotajobs/rota/action/sandbox"
+	"github.com/rotajobs/rota/engine"
 	"github.com/rotajobs/rota/internal/suggest"
 	"github.com/rotajobs/rota/internal/yamlfile"
 )
@@ -49,6 +52,9 @@ var execSettings = []execSetting{
 
 // profilesKey is the part of the section with stricter rules, below jobs and roles.
 const profilesKey = "profiles"
+
+// remoteKey is the part of the section that leaves programs to remote workers.
+const remoteKey = "remote"
 
 // one is the setter of a setting with one value.
 func one(set func(*action.CommandRules, string) error) func(*action.CommandRules, []string) error {
@@ -91,8 +97,15 @@ func (r *parsedFile) readProfiles(section yamlfile.Entry, key string) error {
 
 func (r *parsedFile) execRules(section yamlfile.Entry, key string, rules *action.CommandRules, profiles func(yamlfile.Entry, string) error) error {
 	return r.execEntries(section, key, func(e yamlfile.Entry, key string) error {
-		if e.Name == profilesKey && profiles != nil {
+		switch {
+		case e.Name == profilesKey && profiles != nil:
 			return profiles(e, key)
+		case e.Name == remoteKey && profiles != nil:
+			l, err := r.line(e, key, "write true or false")
+			if err == nil && boolKind(&r.exec.Remote).Set(l.text) != nil {
+				return r.errorAt(e, key, "unknown value "+quoted(l.text), "write true or false")
+			}
+			return err
 		}
 		i := slices.IndexFunc(execSettings, func(s execSetting) bool { return s.name == e.Name })
 		if i < 0 {
@@ -178,29 +191,58 @@ func (c *Config) setExec(read *parsedFile) error {
 
 // openCommands checks what programs need of this system. Programs never reach the files of the server.
 func (n *Node) openCommands() (*action.Commands, error) {
-	if n.config.Exec == nil {
+	if n.config.Exec == nil || n.config.Exec.Remote {
 		return nil, nil
 	}
-	config := *n.config.Exec
-	config.CancelGrace = n.config.CancelGrace
-	hidden, err := n.privateFiles()
+	var files []string
+	if file := n.storeFile(); file != "" {
+		files = append(files, file, file+"-wal", file+"-shm", file+"-journal")
+	}
+	return n.config.OpenCommands(n.logger, files...)
+}
+
+// OpenCommands checks what the programs of the configuration need of this system. They never reach the data directory, the keys and
+// the configuration file, nor the other files.
+func (c *Config) OpenCommands(logger *slog.Logger, files ...string) (*action.Commands, error) {
+	config := *c.Exec
+	config.CancelGrace = c.CancelGrace
+	hidden, err := absolutePaths(append(files, c.Data, c.HTTPKey, c.SQLKey, c.file))
 	if err != nil {
 		return nil, err
 	}
 	config.Hidden = slices.Concat(config.Hidden, hidden)
 	commands, warnings, err := action.OpenCommands(config)
 	for _, warning := range warnings {
-		n.logger.Warn("programs are less isolated than configured", "reason", warning)
+		logger.Warn("programs are less isolated than configured", "reason", warning)
 	}
 	return commands, err
 }
 
-// privateFiles are absolute paths of the data directory, the store, the keys and the configuration.
-func (n *Node) privateFiles() (paths []string, err error) {
-	files := []string{n.config.Data, n.config.HTTPKey, n.config.SQLKey, n.config.file}
-	if file := n.storeFile(); file != "" {
-		files = append(files, file, file+"-wal", file+"-shm", file+"-journal")
+// runsPrograms reports whether this server runs exec jobs itself.
+func (c *Config) runsPrograms() bool { return c.Exec != nil && !c.Exec.Remote }
+
+// declareExec declares the type exec for remote workers, since this server has no handler for it.
+func (n *Node) declareExec(ctx context.Context) error {
+	if n.config.Exec == nil || !n.config.Exec.Remote {
+		return nil
 	}
+	reg := engine.NewRegistry()
+	action.RegisterExec(reg, nil, nil)
+	name := action.Exec{}.JobType()
+	spec, _ := reg.Spec(name)
+	known, err := n.store.Type(ctx, name)
+	if err == nil && known.Spec.Equal(spec) {
+		return nil
+	}
+	if err != nil && rota.CodeOf(err) != rota.NotFound {
+		return err
+	}
+	_, err = rota.Do[*rota.TypePut](ctx, n.store, &rota.PutType{Meta: rota.NewMeta(rota.SystemActor), Name: name, Spec: spec})
+	return err
+}
+
+// absolutePaths leaves empty paths out.
+func absolutePaths(files []string) (paths []string, err error) {
 	for _, file := range files {
 		if file == "" {
 			continue

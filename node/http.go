@@ -34,7 +34,7 @@ func (n *Node) openHTTP() error {
 		Metrics: n.metrics.handler(n.logger), Ready: n.readiness, Version: n.config.Version,
 		Logger: n.logger, Clock: n.clock, Addresses: n.Addresses, Rate: n.config.HTTPRate, Webhooks: n.sender,
 		Auditor: n.audit, OnPolls: n.metrics.setPolls, CancelGrace: n.config.CancelGrace, Logins: n.logins, UserRate: n.userRate,
-		Exec: n.config.Exec != nil, ExecUser: action.OwnAccount(),
+		Exec: n.config.runsPrograms(), ExecUser: action.OwnAccount(),
 	}
 	if n.traces != nil {
 		config.OnEnqueue = n.traces.Enqueuing

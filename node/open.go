@@ -130,10 +130,14 @@ func (n *Node) openEngine() error {
 	if err != nil {
 		return err
 	}
+	if err := n.declareExec(context.Background()); err != nil {
+		return err
+	}
 	guard := &action.Guard{Allow: allow}
 	action.Register(reg, action.Config{
 		Guard: guard, Version: n.config.Version, Clock: n.clock,
 		Targets: n.config.Targets, Data: n.config.Data, Store: n.storeFile(), Access: n.access, Commands: commands,
+		RemoteExec: n.config.Exec != nil && n.config.Exec.Remote,
 	})
 	if n.config.Register != nil {
 		n.config.Register(reg)

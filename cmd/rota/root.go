@@ -138,7 +138,7 @@ func addGroups(root *cobra.Command, a *app) {
 			newUserCommand(a), newRoleCommand(a), newGrantCommand(a), newRevokeCommand(a), newTokenCommand(a), newMeCommand(a),
 		}},
 		{"Server", []*cobra.Command{
-			newServeCommand(a), newExecCommand(a), newHealthCommand(a), newStatsCommand(a), newEventsCommand(a), newAuditCommand(a), newReservationCommand(a),
+			newServeCommand(a), newWorkerCommand(a), newExecCommand(a), newHealthCommand(a), newStatsCommand(a), newEventsCommand(a), newAuditCommand(a), newReservationCommand(a),
 		}},
 		{"Store", []*cobra.Command{
 			newBackupCommand(a), newRestoreCommand(a), newCopyCommand(a), newVerifyCommand(a), newBenchCommand(a),
