@@ -52,8 +52,8 @@ const (
 	readScope   = access.ReadOperation
 	writeScope  = access.WriteOperation
 	workerScope = access.WorkerOperation
-	ownScope    = access.OwnOperation
 	anyScope    = access.AnyOperation
+	ownScope    = access.OwnOperation
 )
 
 // param is a query parameter.

@@ -1,12 +1,15 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"os"
+	"os/exec"
 	"os/user"
 	"path/filepath"
 	"regexp"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -160,4 +163,75 @@ func TestCreateJobAsExec(t *testing.T) {
 		t.Errorf("%s\n%s\n%s", before, export, after)
 	}
 	echoes()
+}
+
+// TestRemoteWorkerRunsPrograms: the server leaves exec jobs to a worker in another process, and checks the rights of their users.
+func TestRemoteWorkerRunsPrograms(t *testing.T) {
+	s := startExecServer(t, "remote: true")
+	if got := s.must("type show exec"); !regexp.MustCompile(`handled by +nothing`).MatchString(got) {
+		t.Error(got)
+	}
+	s.must("user create runner --no-password")
+	s.must("user create ada --no-password")
+	token := strings.TrimSpace(s.must("token create --user runner --scope worker --type exec --expires 1d"))
+	config := filepath.Join(t.TempDir(), "worker.yaml")
+	if err := os.WriteFile(config, []byte("exec:\n  allow: [/bin/sh]\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var errs bytes.Buffer
+	worker := exec.Command(os.Args[0], "worker", "--types", "exec", "--config", config, "--url", strings.TrimSpace(serverURL(t, s)))
+	worker.Env = []string{"ROTA_TEST_PROGRAM=1", "ROTA_TOKEN=" + token, "PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir()}
+	worker.Dir, worker.Stderr = t.TempDir(), &errs
+	if err := worker.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = worker.Process.Signal(syscall.SIGTERM)
+		if err := worker.Wait(); err != nil {
+			t.Errorf("the worker ended with %v:\n%s", err, &errs)
+		}
+		if files, err := os.ReadDir(worker.Dir); err != nil || len(files) > 0 {
+			t.Errorf("the worker left files: %v %v", files, err)
+		}
+	})
+	ended := func(state string) string {
+		t.Helper()
+		for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+			if id := idShape.FindString(s.must("job list --type exec --state " + state + " -o json")); id != "" {
+				return id
+			}
+			if time.Now().After(deadline) {
+				t.Fatalf("no job is %s:\n%s\n%s", state, &errs, s.must("job list -o yaml"))
+			}
+		}
+	}
+	s.must(`job create exec --params '{"command": "/bin/sh", "args": ["-c", "echo from the worker"]}' --retries 0`)
+	if log := s.must("job logs " + ended("completed")); log != "from the worker\n" {
+		t.Errorf("the log is %q", log)
+	}
+	// The right is revoked while the job waits.
+	s.must("grant EXECUTE_EXTERNAL_JOB,CREATE_JOB --to ada")
+	s.must("type pause exec")
+	ada := strings.TrimSpace(s.must("token create --user ada --scope write --expires 1d"))
+	create := `job create exec --params '{"command": "/bin/sh"}' --retries 0`
+	if out, errs, code := s.runWith(create, terminal{}, map[string]string{"ROTA_TOKEN": ada}); code != exitDone {
+		t.Fatal(out, errs)
+	}
+	s.must("revoke EXECUTE_EXTERNAL_JOB --from ada")
+	if out, errs, code := s.runWith(create, terminal{}, map[string]string{"ROTA_TOKEN": ada}); code != exitDenied {
+		t.Errorf("a job of a user without the right is created: %d %s%s", code, out, errs)
+	}
+	s.must("type resume exec")
+	if got := s.must("job show " + ended("failed")); !strings.Contains(got, "EXECUTE EXTERNAL JOB") {
+		t.Error(got)
+	}
+}
+
+func serverURL(t *testing.T, s *testServer) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(s.data, "rota.addr"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return "http://" + regexp.MustCompile(`127\.0\.0\.1:\d+`).FindString(string(text))
 }
