@@ -199,7 +199,7 @@ func temporaryDir(p *sandbox.Policy) (dir string, remove func(), err error) {
 	if dir, err = os.MkdirTemp("", "rota-exec-"); err != nil {
 		return "", nil, err
 	}
-	remove = func() { _ = os.RemoveAll(dir) }
+	remove = func() { removeAll(dir) }
 	if dir, err = filepath.EvalSymlinks(dir); err == nil && p.User != nil {
 		err = os.Lchown(dir, int(p.User.UID), int(p.User.GID))
 	}
@@ -209,6 +209,20 @@ func temporaryDir(p *sandbox.Policy) (dir string, remove func(), err error) {
 	}
 	p.Write = append(p.Write[:len(p.Write):len(p.Write)], dir)
 	return dir, remove, nil
+}
+
+// removeAll also removes directories that the program has made read-only. No process of the program is left that could exchange them.
+func removeAll(dir string) {
+	if os.RemoveAll(dir) == nil {
+		return
+	}
+	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, _ error) error {
+		if d != nil && d.IsDir() {
+			_ = os.Chmod(path, 0o700)
+		}
+		return nil
+	})
+	_ = os.RemoveAll(dir)
 }
 
 // wait waits for the end of a program. If the context ends first, the program gets SIGTERM, and SIGKILL with everything it started
