@@ -109,7 +109,7 @@ func TestDeniedActHintsWithCommand(t *testing.T) {
 		}
 	}
 	if out := s.must("job list --state skipped"); out != "no jobs\n" {
-		t.Errorf("an administrator is told %q", out)
+		t.Errorf("an administrator reads %q", out)
 	}
 }
 
