@@ -3,6 +3,7 @@ GOFMT    := $(shell $(GO) env GOROOT)/bin/gofmt
 VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
 FUZZTIME ?= 30s
 CRASHTIME ?= 5m
+SOAKTIME  ?= 10m
 CHECKS   ?= 2000
 
 # The targets run vet before the tests. Without debug symbols a test binary links in half
@@ -27,10 +28,10 @@ BUILD := CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false -ldflags '-s -w -bu
 DIST      ?= dist
 PLATFORMS ?= linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64
 
-.PHONY: help build release run quick test deep withpostgres python postgres mariadb drivers systemd check format vet lint fuzz hours crash bench clean
+.PHONY: help build release run quick test deep withpostgres python postgres mariadb drivers systemd check format vet lint fuzz hours crash soak-exec bench clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
 
 build: ## build bin/rota, one static binary
 	$(BUILD) -o bin/rota ./cmd/rota
@@ -46,12 +47,14 @@ release: ## build programs for Linux, macOS and Windows, with their checksums, i
 run: build ## build and run the server in ./rota-data until Ctrl-C; ARGS='--workers 4' adds flags
 	@bin/rota serve $(ARGS)
 
-# The tests run last, so that their result is at the end of the output. The longest run
+# The tests run last, so that their result is at the end of the output, followed by the
+# tests that were skipped, such as those of a feature that the kernel lacks. The longest run
 # first, so that no processor is idle at the end. Of the benchmarks only the unit tests
 # run, which are short.
 test: format vet python postgres mariadb drivers systemd withpostgres ## check the formatting, vet, and run all tests; CI runs this
 	@set -e; for module in $(MODULES); do (cd $$module && $(GO) test $(TESTFLAGS) -short ./...); done
-	bin/withpostgres $(GO) test $(TESTFLAGS) -timeout 20m ./store/postgres ./store/sqlite ./...
+	@$(GO) build -o bin/testskips ./internal/testskips
+	bin/withpostgres bin/testskips $(GO) test $(TESTFLAGS) -timeout 20m ./store/postgres ./store/sqlite ./...
 
 # With -short the conformance suite runs completely on SQLite, and in part on PostgreSQL.
 # The test files are in memory if 4 GB are free; make test uses the disk.
@@ -136,6 +139,9 @@ crash: postgres ## kill processes of the store, the server and a cluster on Post
 	ROTA_CRASH_TIME=$(CRASHTIME) $(GO) test -run 'Crash|Killed' ./store/sqlite -count=1 -timeout 0 -v
 	ROTA_CRASH_TIME=$(CRASHTIME) $(GO) test -skip OnPostgres ./node/crashtest -count=1 -timeout 0 -v
 	ROTA_CRASH_TIME=$(CRASHTIME) $(GO) test -run OnPostgres ./node/crashtest -count=1 -timeout 0 -v
+
+soak-exec: ## run 1,000 commands a minute for SOAKTIME (10m), and compare memory, descriptors and zombies of the server
+	ROTA_SOAK_TIME=$(SOAKTIME) $(GO) test $(TESTFLAGS) -run TestCommandsOfManyMinutesLeaveNothing ./cmd/rota -count=1 -timeout 0 -v
 
 bench: ## measure speed against raw databases and other queues; see docs/reference/benchmarks.md
 	cd bench && $(GO) run .

@@ -119,6 +119,7 @@ var packageRules = map[string]packageRule{
 
 	"internal/faultproxy": {layer: pure}, // a network proxy for tests
 	"internal/hours":      {layer: pure}, // runs tests at other hours
+	"internal/testskips":  {layer: pure}, // runs tests and lists the skipped ones
 	"internal/scrub":      {layer: pure},
 
 	"cron":    {layer: pure},
