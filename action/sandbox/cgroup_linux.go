@@ -39,12 +39,12 @@ func newCgroup(p Policy) (*cgroup, Policy, error) {
 	if t == nil || len(limits) == 0 && (p.isolation() == Full || !t.canKill) {
 		return nil, p, nil
 	}
-	path := filepath.Join(t.path, fmt.Sprintf("%s%d-%d", groupPrefix, os.Getpid(), groupCount.Add(1)))
-	if err := os.Mkdir(path, 0o755); err != nil {
+	path, err := t.create()
+	if err != nil {
 		return nil, p, fmt.Errorf("create a cgroup: %w", err)
 	}
 	g := &cgroup{path: path}
-	err := g.set(limits)
+	err = g.set(limits)
 	if err == nil {
 		g.dir, err = os.Open(path)
 	}
@@ -55,6 +55,19 @@ func newCgroup(p Policy) (*cgroup, Policy, error) {
 		l.enforced(&p)
 	}
 	return g, p, nil
+}
+
+const createTries = 1000
+
+// create creates a group. A number is in use if a process of an earlier server survives in the group.
+func (t *tree) create() (path string, err error) {
+	for range createTries {
+		path = filepath.Join(t.path, fmt.Sprintf("%s%d-%d", groupPrefix, os.Getpid(), groupCount.Add(1)))
+		if err = os.Mkdir(path, 0o755); !errors.Is(err, os.ErrExist) {
+			break
+		}
+	}
+	return path, err
 }
 
 func (g *cgroup) set(limits []groupLimit) error {
@@ -79,6 +92,15 @@ func (g *cgroup) kill() error {
 		return nil // before Linux 5.14
 	}
 	return err
+}
+
+// endsAll says whether kill reaches every process of the group.
+func (g *cgroup) endsAll() bool {
+	if g == nil {
+		return false
+	}
+	_, err := os.Stat(filepath.Join(g.path, "cgroup.kill"))
+	return err == nil
 }
 
 func (g *cgroup) remove() error {

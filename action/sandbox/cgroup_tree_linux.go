@@ -133,12 +133,13 @@ func delegated(path string) bool {
 	return false
 }
 
-// sweep removes the groups of servers that have died.
+// sweep removes the groups of servers that have died. It is called before this process has created any, so a group with its number
+// belongs to an earlier process: in a container, the server often has the same number after a restart.
 func (t *tree) sweep() {
 	dirs, _ := filepath.Glob(filepath.Join(t.path, groupPrefix+"*-*"))
 	for _, dir := range dirs {
 		pid, _, _ := strings.Cut(strings.TrimPrefix(filepath.Base(dir), groupPrefix), "-")
-		if _, err := os.Stat("/proc/" + pid); os.IsNotExist(err) {
+		if _, err := os.Stat("/proc/" + pid); os.IsNotExist(err) || pid == strconv.Itoa(os.Getpid()) {
 			_ = os.Remove(dir)
 		}
 	}

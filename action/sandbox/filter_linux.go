@@ -4,37 +4,33 @@ package sandbox
 
 import (
 	"encoding/binary"
+	"slices"
 	"sync"
 
 	"golang.org/x/sys/unix"
 )
 
-// The filters of system calls, with and without the network, as the kernel reads them.
-var (
-	filterOffline = sync.OnceValue(func() []byte { return buildFilter(false) })
-	filterOnline  = sync.OnceValue(func() []byte { return buildFilter(true) })
-)
-
-// refused are the system calls that no program of a job needs. They reach other processes, the layout of the file system, the kernel
-// itself, or parts of the kernel that had many holes.
-var refused = []uintptr{
-	unix.SYS_PTRACE, unix.SYS_PROCESS_VM_READV, unix.SYS_PROCESS_VM_WRITEV, unix.SYS_PIDFD_GETFD, unix.SYS_KCMP, unix.SYS_PROCESS_MADVISE,
-	unix.SYS_MOUNT, unix.SYS_UMOUNT2, unix.SYS_PIVOT_ROOT, unix.SYS_CHROOT, unix.SYS_OPEN_TREE, unix.SYS_MOVE_MOUNT, unix.SYS_FSOPEN,
-	unix.SYS_FSCONFIG, unix.SYS_FSMOUNT, unix.SYS_FSPICK, unix.SYS_MOUNT_SETATTR, unix.SYS_SWAPON, unix.SYS_SWAPOFF,
-	unix.SYS_UNSHARE, unix.SYS_SETNS,
-	unix.SYS_BPF, unix.SYS_PERF_EVENT_OPEN, unix.SYS_USERFAULTFD,
-	unix.SYS_KEYCTL, unix.SYS_ADD_KEY, unix.SYS_REQUEST_KEY,
-	unix.SYS_INIT_MODULE, unix.SYS_FINIT_MODULE, unix.SYS_DELETE_MODULE, unix.SYS_KEXEC_LOAD, unix.SYS_KEXEC_FILE_LOAD,
-	unix.SYS_OPEN_BY_HANDLE_AT, unix.SYS_NAME_TO_HANDLE_AT, unix.SYS_FANOTIFY_INIT, unix.SYS_QUOTACTL, unix.SYS_QUOTACTL_FD, unix.SYS_ACCT,
-	unix.SYS_REBOOT, unix.SYS_SYSLOG, unix.SYS_SETTIMEOFDAY, unix.SYS_CLOCK_SETTIME, unix.SYS_CLOCK_ADJTIME, unix.SYS_ADJTIMEX,
-	unix.SYS_SETHOSTNAME, unix.SYS_SETDOMAINNAME, unix.SYS_VHANGUP,
+// filterKind selects a filter of system calls.
+type filterKind struct {
+	network  bool // the program can use the network
+	host     bool // it is in the file system and among the processes of the machine
+	truncate bool // Landlock of this kernel does not know truncation
 }
 
-// absent are refused as if the kernel did not have them, so that programs use older calls.
-var absent = []uintptr{unix.SYS_CLONE3, unix.SYS_IO_URING_SETUP, unix.SYS_IO_URING_ENTER, unix.SYS_IO_URING_REGISTER}
+var (
+	filtersMu sync.Mutex
+	filters   = map[filterKind][]byte{}
+)
 
-const newNamespaces = unix.CLONE_NEWNS | unix.CLONE_NEWCGROUP | unix.CLONE_NEWUTS | unix.CLONE_NEWIPC | unix.CLONE_NEWUSER |
-	unix.CLONE_NEWPID | unix.CLONE_NEWNET | unix.CLONE_NEWTIME
+// filterOf returns a filter in the form that the kernel reads.
+func filterOf(kind filterKind) []byte {
+	filtersMu.Lock()
+	defer filtersMu.Unlock()
+	if filters[kind] == nil {
+		filters[kind] = buildFilter(kind)
+	}
+	return filters[kind]
+}
 
 // Offsets in struct seccomp_data. The machines are little-endian, so the lower half of an argument comes first.
 const (
@@ -49,7 +45,7 @@ const (
 )
 
 // buildFilter compares the number of a call with each of the lists. Every jump is to the next instruction or over one.
-func buildFilter(network bool) []byte {
+func buildFilter(kind filterKind) []byte {
 	var f filter
 	f.load(atArch)
 	f.unlessEqual(machine, unix.SECCOMP_RET_KILL_PROCESS)
@@ -57,24 +53,61 @@ func buildFilter(network bool) []byte {
 	if foreignBit != 0 {
 		f.ifAtLeast(foreignBit, deny(unix.ENOSYS))
 	}
-	for _, number := range refused {
-		f.ifEqual(uint32(number), deny(unix.EPERM))
-	}
-	for _, number := range absent {
-		f.ifEqual(uint32(number), deny(unix.ENOSYS))
+	f.refuse(refused, unix.EPERM)
+	f.refuse(absent, unix.ENOSYS)
+	if kind.host {
+		f.host(kind)
 	}
 	f.onCall(unix.SYS_CLONE, 0, func() { f.ifAnyBit(newNamespaces, deny(unix.EPERM)) })
 	f.onCall(unix.SYS_IOCTL, 1, func() {
 		f.ifEqual(ttyInject, deny(unix.EPERM))
 		f.ifEqual(ttyConsole, deny(unix.EPERM))
 	})
-	if !network {
-		for _, number := range []uintptr{unix.SYS_SOCKET, unix.SYS_SOCKETPAIR} {
-			f.onCall(number, 0, func() { f.unlessEqual(unix.AF_UNIX, deny(unix.EAFNOSUPPORT)) })
-		}
-	}
+	f.sockets(kind)
+	f.modes()
 	f.answer(unix.SECCOMP_RET_ALLOW)
 	return f.code
+}
+
+// sockets allows families of sockets. On the machine there is no family without the network, because nothing else keeps a program from
+// the sockets of other programs. Pairs are allowed there if both ends stay connected to each other: each end of a pair for datagrams can
+// send to any path.
+func (f *filter) sockets(kind filterKind) {
+	families := []uint32{unix.AF_UNIX}
+	if kind.network {
+		families = append(families, unix.AF_INET, unix.AF_INET6, unix.AF_NETLINK)
+	}
+	pairs := families
+	if kind.host && !kind.network {
+		families = nil
+	}
+	f.onCall(unix.SYS_SOCKET, 0, func() { f.unlessOneOf(families, deny(unix.EAFNOSUPPORT)) })
+	f.onCall(unix.SYS_SOCKETPAIR, 0, func() { f.unlessOneOf(pairs, deny(unix.EAFNOSUPPORT)) })
+	if kind.host && !kind.network {
+		f.onCall(unix.SYS_SOCKETPAIR, 1, func() {
+			f.and(socketType)
+			f.unlessOneOf([]uint32{unix.SOCK_STREAM, unix.SOCK_SEQPACKET}, deny(unix.ESOCKTNOSUPPORT))
+		})
+	}
+}
+
+const socketType = 0xf // bits of the second argument of socket that are no flags
+
+// modes refuses files that execute with the rights of their owner. Another user of the machine could execute them.
+func (f *filter) modes() {
+	for _, c := range slices.Concat(modeCalls, oldModeCalls) {
+		first := c.mode
+		if c.flags > 0 {
+			first = c.flags
+		}
+		f.onCall(c.number, first, func() {
+			if c.flags > 0 {
+				f.unlessAnyBit(unix.O_CREAT|unix.O_TMPFILE&^unix.O_DIRECTORY, unix.SECCOMP_RET_ALLOW)
+				f.load(atArgument + 8*c.mode)
+			}
+			f.ifAnyBit(unix.S_ISUID|unix.S_ISGID, deny(unix.EPERM))
+		})
+	}
 }
 
 func deny(errno unix.Errno) uint32 { return unix.SECCOMP_RET_ERRNO | uint32(errno) }
@@ -111,12 +144,34 @@ func (f *filter) ifAnyBit(k, result uint32) {
 	f.answer(result)
 }
 
-// onCall adds checks of an argument of one call. The call is allowed if none of them refuses it.
+// unlessAnyBit answers if none of the bits is set.
+func (f *filter) unlessAnyBit(k, result uint32) {
+	f.add(unix.BPF_JMP|unix.BPF_JSET|unix.BPF_K, 1, 0, k)
+	f.answer(result)
+}
+
+// and keeps only some bits of the loaded word.
+func (f *filter) and(k uint32) { f.add(unix.BPF_ALU|unix.BPF_AND|unix.BPF_K, 0, 0, k) }
+
+func (f *filter) unlessOneOf(all []uint32, result uint32) {
+	for i, k := range all {
+		f.add(unix.BPF_JMP|unix.BPF_JEQ|unix.BPF_K, uint8(len(all)-i), 0, k) // over the answer
+	}
+	f.answer(result)
+}
+
+func (f *filter) refuse(numbers []uintptr, errno unix.Errno) {
+	for _, number := range numbers {
+		f.ifEqual(uint32(number), deny(errno))
+	}
+}
+
+// onCall adds checks of an argument of one call. If none of them answers, the instructions behind it decide.
 func (f *filter) onCall(number uintptr, argument uint32, checks func()) {
 	f.add(unix.BPF_JMP|unix.BPF_JEQ|unix.BPF_K, 0, 0, uint32(number))
 	jump := len(f.code)
 	f.load(atArgument + 8*argument)
 	checks()
-	f.answer(unix.SECCOMP_RET_ALLOW)
+	f.load(atNumber)
 	f.code[jump-5] = uint8((len(f.code) - jump) / 8) // where the comparison fails: behind the checks
 }

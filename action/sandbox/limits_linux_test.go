@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // attacked executes an attack on a limit.
@@ -154,4 +156,75 @@ func TestProbeNamesLimitsWithoutController(t *testing.T) {
 	if _, err := Probe("loud"); err == nil || !strings.Contains(err.Error(), `"loud"; use full, landlock or none`) {
 		t.Errorf("got %v", err)
 	}
+}
+
+// Every isolation needs some system calls, none too.
+func TestProbeFindsMissingSystemCalls(t *testing.T) {
+	for number, want := range map[uintptr]string{unix.SYS_CLOSE_RANGE: "since Linux 5.11", unix.SYS_PIDFD_OPEN: "since Linux 5.3", unix.SYS_ACCT: ""} {
+		out, _ := execCommand("/proc/self/exe", attackMode, "probe without", fmt.Sprint(number)).CombinedOutput()
+		if !strings.Contains(string(out), want) || want == "" && len(out) > 0 {
+			t.Errorf("without call %d: %q, want %q", number, out, want)
+		}
+	}
+}
+
+func TestProbeNamesWhatOldLandlockDoesNotSeparate(t *testing.T) {
+	before := landlockVersion
+	landlockVersion = func() int { return min(before(), landlockScopes-1) }
+	t.Cleanup(func() { landlockVersion = before })
+	eachIsolation(t, func(t *testing.T, isolation Isolation) {
+		for _, network := range []bool{false, true} {
+			warnings, err := ProbePolicy(Policy{Isolation: isolation, Network: network})
+			if err != nil {
+				t.Fatal(err)
+			}
+			named := strings.Contains(strings.Join(warnings, "\n"), "abstract sockets")
+			if want := network && isolation != None; named != want {
+				t.Errorf("network %t: warnings %q", network, warnings)
+			}
+		}
+	})
+}
+
+// A server probes all isolations of its configuration.
+func TestProbeLeavesNothing(t *testing.T) {
+	eachIsolation(t, func(t *testing.T, isolation Isolation) {
+		files := openFiles(t)
+		for range 20 {
+			if _, err := Probe(isolation); err != nil {
+				t.Fatal(err)
+			}
+		}
+		within10s(t, "no more descriptors and zombies", func() bool { return openFiles(t) <= files && zombies(t) == 0 })
+	})
+}
+
+// TestControllersEnforceLimits needs a cgroup that the service manager delegates.
+func TestControllersEnforceLimits(t *testing.T) {
+	eachIsolation(t, func(t *testing.T, isolation Isolation) {
+		for _, c := range []struct {
+			controller string
+			limit      func(*Policy)
+			args       []string
+			reached    func(Exit) bool
+		}{
+			{"memory", func(p *Policy) { p.Memory = 64 << 20 }, []string{"memory", fmt.Sprint(400 << 20)}, func(e Exit) bool { return e.Limit == "memory" }},
+			{"pids", func(p *Policy) { p.Processes = 20 }, []string{"processes", "100"}, func(e Exit) bool { return e.Code == attackRefused }},
+			{"cpu", func(p *Policy) { p.CPU = 0.1 }, []string{"burn", "2"}, func(e Exit) bool { return e.CPU < time.Second }},
+		} {
+			t.Run(c.controller, func(t *testing.T) {
+				if !findTree().has(c.controller) {
+					t.Skipf("skipped: no cgroup controller %s is delegated to this process", c.controller)
+				}
+				p := policy(isolation)
+				if exit, out := attacked(t, p, c.args...); c.reached(exit) {
+					t.Fatalf("without a limit: %+v: %.300s", exit, out)
+				}
+				c.limit(&p)
+				if exit, out := attacked(t, p, c.args...); !c.reached(exit) {
+					t.Errorf("with a limit: %+v: %.300s", exit, out)
+				}
+			})
+		}
+	})
 }

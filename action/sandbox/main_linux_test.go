@@ -50,16 +50,48 @@ func TestAllAgainAsOrdinaryUser(t *testing.T) {
 	if err := os.Chown(dir, uid, uid); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command("/proc/self/exe", "-test.v="+fmt.Sprint(testing.Verbose()), "-test.short="+fmt.Sprint(testing.Short()))
+	cmd := exec.Command("/proc/self/exe", "-test.v", "-test.short="+fmt.Sprint(testing.Short()))
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), userVariable+"="+dir, "TMPDIR="+dir, "HOME="+dir)
+	cmd.Env = append(os.Environ(), userVariable+"="+dir, setuidVariable+"="+setuidCopy(t), "TMPDIR="+dir, "HOME="+dir)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uid, Gid: uid}}
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Errorf("as user %d: %v\n%s", uid, err, out)
 	}
-	if testing.Verbose() {
-		t.Logf("%s", out)
+	reportSkips(t, string(out))
+}
+
+// setuidVariable names the variable with a copy of the test executable that runs as root even if another user starts it.
+const setuidVariable = "ROTA_TEST_SANDBOX_SETUID"
+
+func setuidCopy(t *testing.T) string {
+	t.Helper()
+	text, err := os.ReadFile("/proc/self/exe")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := trustedDir(t)
+	chmod(t, dir, 0o755)
+	write(t, dir+"/test", string(text), 0o755)
+	chmod(t, dir+"/test", 0o755|os.ModeSetuid)
+	return dir + "/test"
+}
+
+// reportSkips makes the skipped tests of another process tests of this one, so that they are counted.
+func reportSkips(t *testing.T, output string) {
+	t.Helper()
+	test, reasons := "", map[string]string{}
+	for line := range strings.Lines(output) {
+		if fields := strings.Fields(line); len(fields) == 3 && fields[0] == "===" {
+			test = fields[2]
+		}
+		if _, text, is := strings.Cut(line, "_test.go:"); is {
+			_, reasons[test], _ = strings.Cut(strings.TrimSpace(text), ": ")
+		}
+		if _, name, is := strings.Cut(line, "--- SKIP: "); is && !strings.Contains(name, "TestAllAgain") {
+			name, _, _ = strings.Cut(name, " (")
+			t.Run(name, func(t *testing.T) { t.Skip(reasons[name]) })
+		}
 	}
 }
 
@@ -76,7 +108,7 @@ func trustedRoot(t *testing.T) string {
 			continue
 		}
 		defer os.Remove(probe)
-		if _, _, err := checkWay(filepath.Join(probe, "x")); err != nil && strings.Contains(err.Error(), "does not exist") {
+		if _, _, err := checkWay(filepath.Join(probe, "x"), nil); err != nil && strings.Contains(err.Error(), "does not exist") {
 			return dir
 		}
 	}
@@ -98,13 +130,19 @@ func trustedDir(t *testing.T) string {
 func eachIsolation(t *testing.T, test func(*testing.T, Isolation)) {
 	for _, isolation := range []Isolation{Full, Landlock, None} {
 		t.Run(string(isolation), func(t *testing.T) {
-			if _, err := Probe(isolation); errors.Is(err, errors.ErrUnsupported) {
-				t.Skip("skipped:", err)
-			} else if err != nil {
-				t.Fatal(err)
-			}
+			needs(t, isolation)
 			test(t, isolation)
 		})
+	}
+}
+
+// needs skips the test if this system does not support an isolation.
+func needs(t *testing.T, isolation Isolation) {
+	t.Helper()
+	if _, err := Probe(isolation); errors.Is(err, errors.ErrUnsupported) {
+		t.Skip("skipped:", err)
+	} else if err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -31,7 +31,7 @@ func Open(path string, policy Policy) (*Program, error) {
 	if err := allowed(found, policy); err != nil {
 		return nil, err
 	}
-	real, info, err := checkWay(found)
+	real, info, err := checkWay(found, policy.changeable())
 	if err != nil {
 		return nil, err
 	}
@@ -82,29 +82,13 @@ func allowed(path string, policy Policy) error {
 	return fmt.Errorf("%s: not in allow; add the program or its directory to allow in the configuration", path)
 }
 
-// within says whether a path is dir or below it.
-func within(path, dir string) bool {
-	return path == dir || dir == "/" || strings.HasPrefix(path, dir+"/")
-}
-
-// resolve follows symbolic links as far as the path exists.
-func resolve(path string) string {
-	path = filepath.Clean(path)
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		return real
-	}
-	if path == "/" {
-		return path
-	}
-	return filepath.Join(resolve(filepath.Dir(path)), filepath.Base(path))
-}
-
 func resolveDir(path string) string {
 	return filepath.Join(resolve(filepath.Dir(path)), filepath.Base(path))
 }
 
-// checkWay walks to a file as the kernel does, and checks each directory, so that only trusted users can have put the links there.
-func checkWay(path string) (real string, info fs.FileInfo, err error) {
+// checkWay walks to a file as the kernel does, and checks each directory, so that only trusted users can have put the links there, and
+// no program.
+func checkWay(path string, changeable []string) (real string, info fs.FileInfo, err error) {
 	at, rest, links := "/", strings.Split(strings.TrimPrefix(path, "/"), "/"), 0
 	if err := checkOwner(at); err != nil {
 		return "", nil, err
@@ -112,6 +96,9 @@ func checkWay(path string) (real string, info fs.FileInfo, err error) {
 	for len(rest) > 0 {
 		next := filepath.Join(at, rest[0])
 		rest = rest[1:]
+		if dir := around(next, changeable); dir != "" {
+			return "", nil, fmt.Errorf("%s: programs can change %s, which write contains, and could replace what is executed; move the program", path, dir)
+		}
 		info, err = os.Lstat(next)
 		switch {
 		case err != nil:
@@ -168,15 +155,16 @@ func checkOwner(path string) error {
 	if stat.Uid != 0 && int(stat.Uid) != os.Geteuid() {
 		return fmt.Errorf("%s: belongs to user %d, who could replace what is executed; make root its owner: chown root %s", path, stat.Uid, path)
 	}
-	writers := fs.FileMode(0o002)
-	if stat.Gid != 0 {
-		writers |= 0o020
-	}
-	if info.Mode()&writers != 0 {
+	if writers := info.Mode() & 0o022; writers != 0 && !(writers == 0o020 && onlyRootWrites(path, stat)) {
 		return fmt.Errorf("%s: other users can write it (mode %04o) and could replace what is executed; take that away: chmod go-w %s",
 			path, info.Mode().Perm(), path)
 	}
 	return nil
+}
+
+// onlyRootWrites says whether the right of the group to write is one of root. With an access control list, it is one of other users.
+func onlyRootWrites(path string, stat *syscall.Stat_t) bool {
+	return stat.Uid == 0 && stat.Gid == 0 && !hasAccessList(path)
 }
 
 // openChecked opens the file and makes sure that it is the one that was checked.

@@ -29,15 +29,27 @@ const (
 
 // view is what a program sees of the file system.
 type view struct {
-	mounts []shim.Mount // files and directories in the order of their paths, then links
-	hidden []string     // without symbolic links
+	mounts     []shim.Mount // files and directories in the order of their paths, then links
+	hidden     []string     // without symbolic links
+	changeable []string     // as in Policy.changeable
+}
+
+// Resolve returns the policy with the paths of Hidden free of symbolic links. It refuses a link that programs can change, as Start does:
+// the program that runs before another one could choose what is hidden from it.
+func (p Policy) Resolve() (Policy, error) {
+	v := &view{changeable: p.changeable()}
+	if err := v.hide(p.Hidden); err != nil {
+		return p, err
+	}
+	p.Hidden = v.hidden
+	return p, nil
 }
 
 // newView resolves the paths of a policy.
 func newView(p Policy) (*view, error) {
-	v := &view{}
-	for _, path := range p.Hidden {
-		v.hidden = append(v.hidden, resolve(path))
+	v := &view{changeable: p.changeable()}
+	if err := v.hide(p.Hidden); err != nil {
+		return nil, err
 	}
 	if err := v.addPaths("read", p.Read, shim.ReadOnly); err != nil {
 		return nil, err
@@ -45,7 +57,27 @@ func newView(p Policy) (*view, error) {
 	if err := v.addPaths("write", p.Write, shim.ReadWrite); err != nil {
 		return nil, err
 	}
-	slices.SortFunc(v.mounts, func(a, b shim.Mount) int {
+	sortMounts(v.mounts)
+	v.mounts = slices.CompactFunc(v.mounts, func(a, b shim.Mount) bool { return a == b })
+	v.dropContained()
+	return v, nil
+}
+
+// hide resolves the paths that programs must not reach. A path that does not exist may do so when the shim hides it.
+func (v *view) hide(paths []string) error {
+	for _, path := range paths {
+		real, err := v.follow(filepath.Clean(path))
+		if real == "" {
+			return fmt.Errorf("hidden: %w", err)
+		}
+		v.hidden = append(v.hidden, real)
+	}
+	return nil
+}
+
+// sortMounts puts directories before what is in them, and links last.
+func sortMounts(mounts []shim.Mount) {
+	slices.SortFunc(mounts, func(a, b shim.Mount) int {
 		if (a.Kind == shim.Link) != (b.Kind == shim.Link) {
 			return int(a.Kind) - int(b.Kind) // links are the last kind
 		}
@@ -54,9 +86,6 @@ func newView(p Policy) (*view, error) {
 		}
 		return int(a.Kind) - int(b.Kind)
 	})
-	v.mounts = slices.CompactFunc(v.mounts, func(a, b shim.Mount) bool { return a == b })
-	v.dropContained()
-	return v, nil
 }
 
 func (v *view) addPaths(name string, paths []string, kind uint64) error {
@@ -93,7 +122,7 @@ func private(path string) bool {
 }
 
 func (v *view) add(name, path string, kind uint64) error {
-	real, err := filepath.EvalSymlinks(path)
+	real, err := v.follow(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%s: %s does not exist; create it or remove it from the configuration", name, path)
 	}
@@ -112,17 +141,45 @@ func (v *view) add(name, path string, kind uint64) error {
 	return nil
 }
 
+// follow walks to a path as the kernel does. It refuses links where programs can have created them: such a link could lead anywhere.
+// The shim follows no link, so that none that is created later counts. For a path that ends early it returns an error and the path
+// without links.
+func (v *view) follow(path string) (real string, err error) {
+	at, rest, links := "/", strings.Split(strings.TrimPrefix(path, "/"), "/"), 0
+	for ; len(rest) > 0; rest = rest[1:] {
+		next := filepath.Join(at, rest[0])
+		info, err := os.Lstat(next)
+		if err != nil {
+			return filepath.Join(next, filepath.Join(rest[1:]...)), err
+		}
+		if info.Mode()&fs.ModeSymlink == 0 {
+			at = next
+			continue
+		}
+		if links++; links > maxLinks {
+			return "", fmt.Errorf("%s: more than %d symbolic links", path, maxLinks)
+		}
+		if dir := around(at, v.changeable); dir != "" {
+			return "", fmt.Errorf("%s: %s is a symbolic link that a program may have created, since write contains %s; write the path that it leads to", path, next, dir)
+		}
+		target, err := os.Readlink(next)
+		if err != nil {
+			return "", err
+		}
+		if filepath.IsAbs(target) {
+			at = "/"
+		}
+		rest = slices.Concat([]string{""}, strings.Split(filepath.Clean(strings.TrimPrefix(target, "/")), "/"), rest[1:])
+	}
+	return at, nil
+}
+
 // dropContained removes what an earlier entry shows in the same way: a link or a file below a mounted directory, a readable directory
 // below a readable one.
 func (v *view) dropContained() {
 	var kept []shim.Mount
 	for _, m := range v.mounts {
-		var around shim.Mount // the innermost entry around this one
-		for _, k := range kept {
-			if k.Kind != shim.Link && within(m.Target, k.Target) {
-				around = k
-			}
-		}
+		around := innermost(kept, m.Target)
 		// Where a path is both readable and writable, the writable entry is the later one and has the same target.
 		if around.Kind == m.Kind || around.Kind != 0 && m.Kind == shim.Link {
 			continue
@@ -132,9 +189,38 @@ func (v *view) dropContained() {
 	v.mounts = kept
 }
 
+// innermost returns the last entry around a path.
+func innermost(mounts []shim.Mount, path string) (around shim.Mount) {
+	for _, m := range mounts {
+		if m.Kind != shim.Link && within(path, m.Target) {
+			around = m
+		}
+	}
+	return around
+}
+
+// pins are mounts of the directories around a hidden path, which the program can change otherwise. A program cannot move a directory that
+// is a mount, and so cannot move what is hidden to another path.
+func (v *view) pins() (all []shim.Mount) {
+	for _, hidden := range v.hidden {
+		for dir := filepath.Dir(hidden); dir != "/"; dir = filepath.Dir(dir) {
+			m := innermost(v.mounts, dir)
+			if m.Kind != shim.ReadWrite || m.Target == dir {
+				break
+			}
+			if _, err := os.Lstat(dir); err == nil {
+				all = append(all, shim.Mount{Kind: shim.ReadWrite, Source: dir, Target: dir})
+			}
+		}
+	}
+	return all
+}
+
 // withHidden adds the entries that hide what is in a mounted directory.
 func (v *view) withHidden() []shim.Mount {
-	all := v.mounts
+	all := slices.Concat(v.mounts, v.pins())
+	sortMounts(all)
+	all = slices.Compact(all)
 	for _, hidden := range v.hidden {
 		for _, m := range v.mounts {
 			if m.Kind != shim.Link && within(hidden, m.Target) {
@@ -159,7 +245,7 @@ func (v *view) rootRules() []shim.Rule {
 
 // hostRules are the rules in the file system of the machine.
 func (v *view) hostRules() ([]shim.Rule, error) {
-	rules := []shim.Rule{{Path: "/proc", Access: rightsRead}, {Path: "/dev/shm", Access: unix.LANDLOCK_ACCESS_FS_READ_DIR}}
+	rules := []shim.Rule{{Path: "/proc", Access: rightsRead}, {Path: resolve("/dev/shm"), Access: unix.LANDLOCK_ACCESS_FS_READ_DIR}}
 	for _, name := range []string{"null", "zero", "full", "random", "urandom"} {
 		rules = append(rules, shim.Rule{Path: "/dev/" + name, Access: rightsDevice})
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -29,6 +30,7 @@ type Policy struct {
 	Read    []string // files and directories that the program can read and execute; may contain patterns, such as /lib*
 	Write   []string // files and directories that it can read and change
 	Hidden  []string // files and directories that it cannot reach, although Read or Write contain them
+	Shared  []string // directories that programs with other policies can change; links in them, and in Write, are not followed
 	Network bool     // whether it can use the network of the machine
 
 	User *User  // who the program runs as; nil: the user of this process. Only root can choose another
@@ -54,6 +56,17 @@ const tempMax = 64 << 20
 // DefaultRead returns what a program usually needs to run.
 func DefaultRead() []string { return []string{"/usr", "/bin", "/sbin", "/lib*", "/etc"} }
 
+// changeable returns the directories in which programs can have created links and files, without symbolic links.
+func (p Policy) changeable() (dirs []string) {
+	if p.isolation() == None {
+		return nil // a program can change what its user can change
+	}
+	for _, path := range slices.Concat(p.Write, p.Shared) {
+		dirs = append(dirs, resolve(path))
+	}
+	return dirs
+}
+
 func (p Policy) isolation() Isolation {
 	if p.Isolation == "" {
 		return Full
@@ -71,7 +84,7 @@ func (p Policy) Validate() error {
 	for _, list := range []struct {
 		name  string
 		paths []string
-	}{{"allow", p.Allow}, {"search", p.Search}, {"read", p.Read}, {"write", p.Write}, {"hidden", p.Hidden}} {
+	}{{"allow", p.Allow}, {"search", p.Search}, {"read", p.Read}, {"write", p.Write}, {"hidden", p.Hidden}, {"shared", p.Shared}} {
 		for _, path := range list.paths {
 			if err := checkAbsolute(list.name, path); err != nil {
 				return err

@@ -14,35 +14,61 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Probe returns an error that names what this system lacks for an isolation, and warnings that name what it does in a weaker form. Call
-// it once at start. The error wraps errors.ErrUnsupported if a part is missing that another kernel or setting has.
+// Probe is ProbePolicy for an isolation without the network and hidden paths.
 func Probe(isolation Isolation) (warnings []string, err error) {
-	if err := (Policy{Isolation: isolation}).Validate(); err != nil {
+	return ProbePolicy(Policy{Isolation: isolation})
+}
+
+// ProbePolicy returns an error that names what this system lacks for a policy, and warnings that name what it does in a weaker form. It
+// reads Isolation and Network, and refuses Hidden as [Policy.Resolve] does. The error wraps errors.ErrUnsupported if a part is missing
+// that another kernel or setting has.
+//
+// Call it at start for each isolation that occurs. It starts a process for some milliseconds and changes nothing.
+func ProbePolicy(p Policy) (warnings []string, err error) {
+	if err := p.Validate(); err != nil {
 		return nil, err
 	}
-	if isolation == "" {
-		isolation = Full
+	if _, err := p.Resolve(); err != nil {
+		return nil, err
 	}
-	warnings = limitWarnings(isolation)
-	if isolation == None {
-		return warnings, nil
+	isolation := p.isolation()
+	if isolation != None {
+		if err := probeConfinement(isolation); err != nil {
+			return nil, err
+		}
 	}
-	if landlockVersion() == 0 {
-		return nil, fmt.Errorf("isolation %s: this kernel has no Landlock (Linux 5.13, CONFIG_SECURITY_LANDLOCK, and landlock in the "+
-			"parameter lsm=); enable it, or use isolation none, where programs can do what the user of the server can do: %w", isolation, errors.ErrUnsupported)
-	}
-	if !hasFilter() {
-		return nil, fmt.Errorf("isolation %s: this kernel has no seccomp filter (CONFIG_SECCOMP_FILTER); use isolation none, where programs "+
-			"can do what the user of the server can do: %w", isolation, errors.ErrUnsupported)
-	}
-	if isolation == Landlock && landlockVersion() < landlockScopes {
-		warnings = append(warnings, "isolation landlock: before Linux 6.12 programs can send signals to other processes of their user, the "+
-			"server among them, and connect to abstract sockets")
-	}
+	warnings = append(limitWarnings(isolation), scopeWarnings(isolation, p.Network)...)
 	if isolation == Full {
 		return warnings, probeFull()
 	}
-	return warnings, probeShim(Landlock)
+	return warnings, probeShim(isolation)
+}
+
+func probeConfinement(isolation Isolation) error {
+	if landlockVersion() == 0 {
+		return fmt.Errorf("isolation %s: this kernel has no Landlock (Linux 5.13, CONFIG_SECURITY_LANDLOCK, and landlock in the "+
+			"parameter lsm=); enable it, or use isolation none, where programs can do what the user of the server can do: %w", isolation, errors.ErrUnsupported)
+	}
+	if !hasFilter() {
+		return fmt.Errorf("isolation %s: this kernel has no seccomp filter (CONFIG_SECCOMP_FILTER); use isolation none, where programs "+
+			"can do what the user of the server can do: %w", isolation, errors.ErrUnsupported)
+	}
+	return nil
+}
+
+// scopeWarnings names what only the scopes of Landlock separate. Abstract sockets belong to the network namespace.
+func scopeWarnings(isolation Isolation, network bool) []string {
+	switch {
+	case isolation == None || landlockVersion() >= landlockScopes:
+	case isolation == Landlock && network:
+		return []string{"isolation landlock: before Linux 6.12 programs can send signals to other processes of their user, the server " +
+			"among them, and with the network connect to abstract sockets"}
+	case isolation == Landlock:
+		return []string{"isolation landlock: before Linux 6.12 programs can send signals to other processes of their user, the server among them"}
+	case network:
+		return []string{"isolation full: before Linux 6.12 programs with the network can connect to abstract sockets of the machine"}
+	}
+	return nil
 }
 
 func hasFilter() bool {
@@ -80,7 +106,7 @@ func probeShim(isolation Isolation) error {
 	if err != nil {
 		return err
 	}
-	c := Command{Program: &Program{name: "nothing", path: os.DevNull, file: nothing}, Policy: Policy{Isolation: isolation, Processes: 10}}
+	c := Command{Program: &Program{name: "nothing", file: nothing}, Policy: Policy{Isolation: isolation, Processes: 10}}
 	defer c.Program.Close()
 	settings, err := newSettings(c, c.Policy)
 	if err != nil {
@@ -89,7 +115,7 @@ func probeShim(isolation Isolation) error {
 	settings.Probe = true
 	p := &Process{isolation: isolation, ended: make(chan struct{})}
 	if err := p.start(c, settings); err != nil {
-		if strings.Contains(err.Error(), shim.RefusedProc) {
+		if strings.Contains(err.Error(), shim.RefusedProc) || strings.Contains(err.Error(), shim.TooOld) {
 			err = errors.Join(err, errors.ErrUnsupported)
 		}
 		return fmt.Errorf("isolation %s: %w", isolation, err)

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -60,6 +61,19 @@ func TestEnvironmentOfProgramDoesNotReachShim(t *testing.T) {
 		})
 		if exit.Code != 0 || strings.Contains(out, "init ") {
 			t.Errorf("exit %+v, output %q", exit, out)
+		}
+	})
+}
+
+// A job cannot set LD_PRELOAD. That matters, since the loader of the system obeys it.
+func TestLoaderObeysVariablesOfProgram(t *testing.T) {
+	eachIsolation(t, func(t *testing.T, isolation Isolation) {
+		_, out := execute(t, Command{Program: program(t, "/bin/ls"), Args: []string{"/"}, Env: []string{"LD_PRELOAD=/none.so"}, Policy: policy(isolation)})
+		if glibc, _ := filepath.Glob("/lib*/ld-linux*"); len(glibc) == 0 {
+			t.Skip("skipped: this system has another loader than that of glibc")
+		}
+		if !strings.Contains(out, "/none.so") {
+			t.Errorf("the loader did not look for the library: %s", out)
 		}
 	})
 }
@@ -216,6 +230,59 @@ func TestDetachedProcessSurvivesPlainKill(t *testing.T) {
 	}
 }
 
+// A process whose number changes all the time is in no list of processes.
+func TestNothingSurvivesThatForksAndEndsAllTheTime(t *testing.T) {
+	eachIsolation(t, func(t *testing.T, isolation Isolation) {
+		for range 3 {
+			h := holdInput(t)
+			exit, out := execute(t, Command{Program: self(t), Args: []string{attackMode, "comets"}, Env: plainEnv, Policy: policy(isolation), Stdin: h.r})
+			if exit.Code != attackWorked {
+				t.Fatalf("exit %+v: %s", exit, out)
+			}
+			if h.isHeld(t) {
+				t.Error("it has survived")
+			}
+		}
+	})
+}
+
+// The test above can fail.
+func TestProcessThatForksAndEndsAllTheTimeSurvivesPlainKill(t *testing.T) {
+	h := holdInput(t)
+	cmd := execCommand("/proc/self/exe", attackMode, "comets")
+	cmd.Stdin = h.r
+	if err := cmd.Run(); err != nil {
+		t.Fatal(err)
+	}
+	_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+	if !h.isHeld(t) {
+		t.Error("it has not survived")
+	}
+}
+
+// heldInput is a pipe. It shows whether a process still holds the end to read from.
+type heldInput struct{ r, w *os.File }
+
+func holdInput(t *testing.T) *heldInput {
+	t.Helper()
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { r.Close(); w.Close() })
+	return &heldInput{r, w}
+}
+
+func (h *heldInput) isHeld(t *testing.T) bool {
+	t.Helper()
+	h.r.Close()
+	_, err := h.w.Write([]byte("x"))
+	if err != nil && !errors.Is(err, syscall.EPIPE) {
+		t.Fatal(err)
+	}
+	return err == nil
+}
+
 // serve is the server of the next test.
 func serve(isolation Isolation, mark string) int {
 	path, err := filepath.EvalSymlinks("/bin/sh")
@@ -253,21 +320,32 @@ func TestNothingSurvivesKilledServer(t *testing.T) {
 
 func TestShimReapsOrphans(t *testing.T) {
 	eachIsolation(t, func(t *testing.T, isolation Isolation) {
-		const script = `for i in 1 2 3 4 5 6 7 8 9 10; do (sh -c 'sleep 0.01 & :' &); done; echo $PPID; sleep 0.3; cat /proc/[0-9]*/stat 2>/dev/null`
+		const list = `cat /proc/[0-9]*/stat 2>/dev/null`
+		const script = `for i in 1 2 3 4 5 6 7 8 9 10; do (sh -c 'sleep 0.01 & :' &); done; echo $PPID; sleep 0.3; ` + list + `; echo again; sleep 0.3; ` + list
 		_, out := shell(t, policy(isolation), script)
-		shim, list, _ := strings.Cut(out, "\n")
-		found := false
-		for _, line := range strings.Split(list, "\n") {
-			before, after, _ := strings.Cut(line, ") ")
-			found = found || strings.HasPrefix(before, shim+" (")
-			if strings.HasPrefix(after, "Z "+shim+" ") {
-				t.Errorf("a zombie: %s", line)
-			}
-		}
-		if !found {
+		shim, lists, _ := strings.Cut(out, "\n")
+		before, after, _ := strings.Cut(lists, "again\n")
+		if !strings.Contains("\n"+before, "\n"+shim+" (") {
 			t.Errorf("the shim %s is not listed", shim)
 		}
+		again := zombiesOf(shim, after)
+		for _, pid := range zombiesOf(shim, before) { // one that is about to be reaped is in the first list only
+			if slices.Contains(again, pid) {
+				t.Errorf("process %s is a zombie", pid)
+			}
+		}
 	})
+}
+
+// zombiesOf returns the zombies with a parent in a list of lines of /proc/PID/stat.
+func zombiesOf(parent, list string) (pids []string) {
+	for line := range strings.Lines(list) {
+		before, after, _ := strings.Cut(line, ") ")
+		if pid, _, is := strings.Cut(before, " ("); is && strings.HasPrefix(after, "Z "+parent+" ") {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
 }
 
 func TestManyStartsLeaveNothing(t *testing.T) {

@@ -33,6 +33,7 @@ func newSettings(c Command, limits Policy) (*shim.Settings, error) {
 		Env:        c.Env,
 		Dir:        p.Dir,
 		Result:     c.Result != nil,
+		Null:       nullDescriptors(c),
 		TempMax:    uint64(p.TempMax),
 	}
 	if c.Dir != "" {
@@ -49,6 +50,16 @@ func newSettings(c Command, limits Policy) (*shim.Settings, error) {
 		return nil, err
 	}
 	return s, setLimits(s, limits, c.Timeout)
+}
+
+// nullDescriptors returns which of the first three descriptors are /dev/null, one bit each.
+func nullDescriptors(c Command) (bits uint64) {
+	for i, missing := range []bool{c.Stdin == nil, c.Stdout == nil, c.Stderr == nil} {
+		if missing {
+			bits |= 1 << i
+		}
+	}
+	return bits
 }
 
 func setUser(s *shim.Settings, p Policy) {
@@ -74,10 +85,8 @@ func setView(s *shim.Settings, p Policy) error {
 	if err != nil {
 		return err
 	}
-	s.Filter = filterOffline()
-	if p.Network {
-		s.Filter = filterOnline()
-	}
+	host := !s.Namespaces
+	s.Filter = filterOf(filterKind{network: p.Network, host: host, truncate: host && landlockVersion() < landlockTruncate})
 	s.Landlock = kernelRights(p.Network)
 	if s.Namespaces {
 		if s.Dir == "" {

@@ -5,10 +5,8 @@ package sandbox
 import (
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
-	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -20,7 +18,7 @@ import (
 // startMax bounds the time until a program runs.
 const startMax = 30 * time.Second
 
-// endMax is how long a shim without a namespace may take to end everything.
+// endMax is how long a shim without a namespace may take to end everything, and how long what survives it may hold the output.
 const endMax = 10 * time.Second
 
 // Process is a program that was started.
@@ -30,8 +28,7 @@ type Process struct {
 	cmd       *exec.Cmd
 	control   *os.File
 	group     *cgroup // nil without one
-	result    sync.WaitGroup
-	resultErr error
+	result    *resultPipe
 	killed    atomic.Bool
 	ended     chan struct{} // closed when the shim has ended
 }
@@ -80,8 +77,8 @@ func (p *Process) start(c Command, settings *shim.Settings) error {
 	if p.group != nil {
 		p.cmd.SysProcAttr.UseCgroupFD, p.cmd.SysProcAttr.CgroupFD = true, int(p.group.dir.Fd())
 	}
-	if p.isolation == None {
-		p.cmd.WaitDelay = endMax // a program that became root may survive and hold the output
+	if p.isolation != Full {
+		p.cmd.WaitDelay = endMax // a process that survives the shim may hold the output
 	}
 	message := settings.Encode()
 	sent, err := p.sendEarly(message)
@@ -98,41 +95,28 @@ func (p *Process) start(c Command, settings *shim.Settings) error {
 }
 
 // shimEnv keeps the environment of the server out of the shim. The shim collects no garbage and reads no limits of processors.
-var shimEnv = []string{"GOGC=off", "GOMAXPROCS=2"}
+var shimEnv = []string{"GOGC=off", "GOMAXPROCS=1"}
 
 // connect starts the shim with the input and output of the program.
 func (p *Process) connect(c Command) error {
-	var feed io.WriteCloser
-	switch in := c.Stdin.(type) {
-	case nil:
-	case *os.File:
-		p.cmd.Stdin = in
-	default:
-		var err error
-		if feed, err = p.cmd.StdinPipe(); err != nil {
-			return err
-		}
-	}
+	var err error
 	if c.Result != nil {
-		r, w, err := os.Pipe()
-		if err != nil {
+		if p.result, err = newResultPipe(); err != nil {
 			return err
 		}
-		defer w.Close()
-		p.cmd.ExtraFiles = append(p.cmd.ExtraFiles, w)
-		p.result.Go(func() {
-			_, err := io.Copy(c.Result, r)
-			p.resultErr = errors.Join(err, r.Close())
-		})
+		p.cmd.ExtraFiles = append(p.cmd.ExtraFiles, p.result.w)
 	}
-	if err := p.cmd.Start(); err != nil {
+	feed, err := inputPipe(p.cmd, c.Stdin)
+	if err == nil {
+		err = p.cmd.Start()
+	}
+	if err != nil {
+		p.result.close()
 		return err
 	}
+	p.result.copyTo(c.Result)
 	if feed != nil {
-		go func() {
-			_, _ = io.Copy(feed, c.Stdin) // a program need not read its input
-			_ = feed.Close()
-		}()
+		go copyInput(feed, c.Stdin)
 	}
 	return nil
 }
@@ -157,20 +141,31 @@ func (p *Process) handshake(rest []byte) error {
 		return err
 	}
 	report, err := shim.ReadReport(p.control)
+	if err := notStarted(report, err); err != nil {
+		return err
+	}
+	return p.control.SetDeadline(time.Time{})
+}
+
+// notStarted returns why the program does not run, nil if it does.
+func notStarted(report shim.Report, err error) error {
 	switch {
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return fmt.Errorf("the shim has not started the program within %s: %w", startMax, err)
 	case err != nil:
-		return errors.New("the shim ended before the program started")
+		return fmt.Errorf("the shim ended before the program started: %w", err)
 	case report.Kind == shim.Failed:
 		return errors.New(report.Failed)
 	}
-	return p.control.SetDeadline(time.Time{})
+	return nil
 }
 
 // abort ends a shim that has not started its program.
 func (p *Process) abort() error {
 	_ = p.cmd.Process.Kill()
+	_ = p.killLeft()
 	_ = p.cmd.Wait()
-	p.result.Wait()
+	_ = p.result.wait(p.cmd.WaitDelay)
 	return p.control.Close()
 }
 
@@ -204,11 +199,9 @@ func (p *Process) Kill() error {
 	if p.isolation == Full {
 		return ignoreEnded(p.cmd.Process.Kill()) // the first process of a namespace takes all others along
 	}
-	if err := p.group.kill(); err != nil {
-		return err
-	}
+	groupErr := p.group.kill()
 	go p.insist()
-	return p.order(shim.Kill)
+	return errors.Join(groupErr, p.order(shim.Kill))
 }
 
 // insist kills a shim that does not end, because its program has stopped it.
@@ -238,6 +231,9 @@ func ignoreEnded(err error) error {
 // Wait waits until nothing of the program is left. The error is about its input and output; Exit is valid in any case.
 func (p *Process) Wait() (Exit, error) {
 	report, reportErr := shim.ReadReport(p.control)
+	if reportErr != nil || leftError(report) != nil {
+		_ = p.killLeft() // before the wait for the output, which what is left may hold
+	}
 	err := p.cmd.Wait()
 	close(p.ended)
 	var exited *exec.ExitError
@@ -245,9 +241,32 @@ func (p *Process) Wait() (Exit, error) {
 		err = nil // the status of the shim
 	}
 	killErr := p.group.kill()
-	p.result.Wait()
-	exit := p.exit(report, reportErr == nil)
-	return exit, errors.Join(err, p.resultErr, killErr, p.group.remove(), p.control.Close())
+	resultErr := p.result.wait(p.cmd.WaitDelay)
+	leftErr := leftError(report)
+	if p.group.endsAll() {
+		leftErr = nil // the kernel has killed the rest
+	}
+	exit := p.exit(report, reportErr == nil && report.Kind == shim.Ended)
+	return exit, errors.Join(err, leftErr, resultErr, killErr, p.group.remove(), p.control.Close())
+}
+
+// leftError names what the shim could not end.
+func leftError(report shim.Report) error {
+	if left := report.Left + report.Failed; left != "" {
+		return errors.New(left)
+	}
+	return nil
+}
+
+// killLeft kills what a killed shim has left. In full isolation, that is nothing. Without a cgroup, a process that has created a session
+// of its own is not found.
+func (p *Process) killLeft() error {
+	if p.isolation == Full {
+		return nil
+	}
+	err := p.group.kill()
+	killSession(p.cmd.Process.Pid)
+	return err
 }
 
 func (p *Process) exit(report shim.Report, has bool) Exit {

@@ -5,12 +5,10 @@ package sandbox
 import (
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"runtime"
 	"slices"
-	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -19,10 +17,15 @@ import (
 // endMax is how long Wait waits for output that a process of the program may hold after its end.
 const endMax = 10 * time.Second
 
-// Probe returns an error that names what this system lacks for an isolation, and warnings that name what it does in a weaker form. Call
-// it once at start.
+// Probe is ProbePolicy for an isolation.
 func Probe(isolation Isolation) (warnings []string, err error) {
-	if err := supported(Policy{Isolation: isolation}); err != nil {
+	return ProbePolicy(Policy{Isolation: isolation})
+}
+
+// ProbePolicy returns an error that names what this system lacks for an isolation, and warnings that name what it does in a weaker form. Call
+// it at start for each isolation that occurs.
+func ProbePolicy(p Policy) (warnings []string, err error) {
+	if err := errors.Join(p.Validate(), supported(p)); err != nil {
 		return nil, err
 	}
 	return []string{
@@ -42,12 +45,21 @@ func supported(p Policy) error {
 	return nil
 }
 
+// Resolve returns the policy with the paths of Hidden free of symbolic links.
+func (p Policy) Resolve() (Policy, error) {
+	hidden := slices.Clone(p.Hidden)
+	for i, path := range hidden {
+		hidden[i] = resolve(path)
+	}
+	p.Hidden = hidden
+	return p, nil
+}
+
 // Process is a program that was started.
 type Process struct {
-	cmd       *exec.Cmd
-	result    sync.WaitGroup
-	resultErr error
-	killed    atomic.Bool
+	cmd    *exec.Cmd
+	result *resultPipe
+	killed atomic.Bool
 }
 
 // Start starts a program. It returns an error if the isolation is not supported or the program cannot be executed.
@@ -66,45 +78,30 @@ func Start(c Command) (*Process, error) {
 		p.cmd.Env = []string{} // nil would be the environment of the server
 	}
 	if err := p.start(c); err != nil {
-		p.result.Wait()
 		return nil, fmt.Errorf("start %s: %w", c.Program.name, err)
 	}
 	return p, nil
 }
 
-func (p *Process) start(c Command) error {
-	var feed io.WriteCloser
-	switch in := c.Stdin.(type) {
-	case nil:
-	case *os.File:
-		p.cmd.Stdin = in
-	default:
-		var err error
-		if feed, err = p.cmd.StdinPipe(); err != nil {
-			return err
-		}
-	}
+func (p *Process) start(c Command) (err error) {
 	if c.Result != nil {
-		r, w, err := os.Pipe()
-		if err != nil {
+		if p.result, err = newResultPipe(); err != nil {
 			return err
 		}
-		defer w.Close()
-		p.cmd.ExtraFiles = []*os.File{w}
+		p.cmd.ExtraFiles = []*os.File{p.result.w}
 		p.cmd.Env = append(p.cmd.Env, ResultVariable+"=3")
-		p.result.Go(func() {
-			_, err := io.Copy(c.Result, r)
-			p.resultErr = errors.Join(err, r.Close())
-		})
 	}
-	if err := p.cmd.Start(); err != nil {
+	feed, err := inputPipe(p.cmd, c.Stdin)
+	if err == nil {
+		err = p.cmd.Start()
+	}
+	if err != nil {
+		p.result.close()
 		return err
 	}
+	p.result.copyTo(c.Result)
 	if feed != nil {
-		go func() {
-			_, _ = io.Copy(feed, c.Stdin) // a program need not read its input
-			_ = feed.Close()
-		}()
+		go copyInput(feed, c.Stdin)
 	}
 	return nil
 }
@@ -133,9 +130,9 @@ func (p *Process) Wait() (Exit, error) {
 		err = nil
 	}
 	_ = p.signal(syscall.SIGKILL) // what is left of its group
-	p.result.Wait()
+	resultErr := p.result.wait(endMax)
 	state := p.cmd.ProcessState
 	exit := Exit{Code: state.ExitCode(), Killed: p.killed.Load(), CPU: state.UserTime() + state.SystemTime()}
 	exit.Signal = signalOf(state)
-	return exit, errors.Join(err, p.resultErr)
+	return exit, errors.Join(err, resultErr)
 }

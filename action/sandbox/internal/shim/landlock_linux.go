@@ -44,7 +44,7 @@ func (r *Ruleset) build(wanted bool) (int, error) {
 }
 
 func addPath(ruleset int, rule Rule) error {
-	fd, err := unix.Open(rule.Path, unix.O_PATH|unix.O_CLOEXEC, 0)
+	fd, err := openReal(rule.Path)
 	if err == unix.ENOENT {
 		return nil // nothing to allow
 	}

@@ -16,6 +16,8 @@ import (
 const (
 	attrCommon   = unix.MOUNT_ATTR_NOSUID | unix.MOUNT_ATTR_NODEV
 	attrReadOnly = attrCommon | unix.MOUNT_ATTR_RDONLY
+	// A device on a read-only mount can be written to, but its mode and owner, which it shares with the machine, cannot be changed.
+	attrDevice = unix.MOUNT_ATTR_NOSUID | unix.MOUNT_ATTR_NOEXEC | unix.MOUNT_ATTR_RDONLY
 )
 
 var devices = []string{"null", "zero", "full", "random", "urandom"}
@@ -66,12 +68,37 @@ func enterRoot(s *Settings) error {
 	if err := unix.Unmount(".", unix.MNT_DETACH); err != nil {
 		return failure("unmount the old root", err)
 	}
-	return failure("make the root read-only", setAttr(r.root, unix.MOUNT_ATTR_RDONLY, 0))
+	if err := setAttr(r.root, unix.MOUNT_ATTR_RDONLY, 0); err != nil {
+		return failure("make the root read-only", err)
+	}
+	return replaceNull(s.Null)
+}
+
+// replaceNull replaces /dev/null of the machine, as which the server has opened some descriptors, by that of the new root. Through the
+// former the program could change the mode of the device.
+func replaceNull(descriptors uint64) error {
+	if descriptors == 0 {
+		return nil
+	}
+	fd, err := unix.Open("/dev/null", unix.O_RDWR|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return failure("open /dev/null", err)
+	}
+	defer unix.Close(fd)
+	for i := range 3 {
+		if descriptors&(1<<i) == 0 {
+			continue
+		}
+		if err := unix.Dup3(fd, i, 0); err != nil {
+			return failure("replace a descriptor", err)
+		}
+	}
+	return nil
 }
 
 func cloneSources(s *Settings) (all []source, err error) {
 	for _, name := range devices {
-		one, err := clone(unix.AT_FDCWD, "/dev/"+name, "dev/"+name, unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_NOEXEC)
+		one, err := clone(unix.AT_FDCWD, "/dev/"+name, "dev/"+name, attrDevice)
 		if err != nil {
 			return nil, err
 		}
@@ -86,7 +113,7 @@ func cloneSources(s *Settings) (all []source, err error) {
 		default:
 			continue
 		}
-		one, err := clone(unix.AT_FDCWD, m.Source, relative(m.Target), attr)
+		one, err := cloneReal(m.Source, relative(m.Target), attr)
 		if err != nil {
 			return nil, err
 		}
@@ -97,6 +124,20 @@ func cloneSources(s *Settings) (all []source, err error) {
 		all = append(all, program)
 	}
 	return all, err
+}
+
+// cloneReal clones the mount at a path without symbolic links. A link means that another program exchanges the path.
+func cloneReal(path, target string, attr uint64) (source, error) {
+	fd, err := openReal(path)
+	if err != nil {
+		return source{}, failure("open "+path, err)
+	}
+	defer unix.Close(fd)
+	return clone(fd, "", target, attr)
+}
+
+func openReal(path string) (int, error) {
+	return unix.Openat2(unix.AT_FDCWD, path, &unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC, Resolve: unix.RESOLVE_NO_SYMLINKS})
 }
 
 // cloneProgram pins the checked file to its path, so that a script sees its own path. If the path leads to another file by now, the
@@ -304,8 +345,13 @@ func (s source) create() error {
 	return nil
 }
 
+// createFile creates an empty file that nobody can open. One that exists is left as it is: an ordinary user could not
+// even open it.
 func createFile(path string) error {
-	fd, err := unix.Open(path, unix.O_CREAT|unix.O_RDONLY|unix.O_CLOEXEC|unix.O_NOFOLLOW, 0)
+	fd, err := unix.Open(path, unix.O_CREAT|unix.O_EXCL|unix.O_RDONLY|unix.O_CLOEXEC|unix.O_NOFOLLOW, 0)
+	if err == unix.EEXIST {
+		return nil
+	}
 	if err != nil {
 		return failure("create /"+path, err)
 	}

@@ -32,6 +32,7 @@ type Settings struct {
 	Args, Env     []string
 	Dir           string
 	Result        bool
+	Null          uint64 // bit n: descriptor n of the program is /dev/null
 
 	Mounts  []Mount
 	TempMax uint64
@@ -108,6 +109,7 @@ func (s *Settings) code(c *coder) {
 	list(c, &s.Env, c.string)
 	c.string(&s.Dir)
 	c.bool(&s.Result)
+	c.number(&s.Null)
 	list(c, &s.Mounts, func(m *Mount) {
 		c.number(&m.Kind)
 		c.string(&m.Source)

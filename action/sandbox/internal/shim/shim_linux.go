@@ -97,12 +97,41 @@ func prepareProcess(s *Settings) error {
 		}
 	}
 	if err := unix.CloseRange(controlFD, ^uint(0), unix.CLOSE_RANGE_CLOEXEC); err != nil {
-		return failure("close_range", err)
+		return failure("close_range ("+TooOld+" 5.11)", err)
 	}
+	if s.Probe {
+		if err := probePidfd(); err != nil {
+			return failure("pidfd_open ("+TooOld+" 5.3)", err)
+		}
+	}
+	endFirst()
 	if s.Namespaces {
 		return nil
 	}
 	return failure("become a subreaper", unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0))
+}
+
+// TooOld is in the error for a kernel without a system call that every isolation needs.
+const TooOld = "since Linux"
+
+// probePidfd looks for what the shim needs when the program has ended.
+func probePidfd() error {
+	fd, err := unix.PidfdOpen(unix.Getpid(), 0)
+	if err != nil {
+		return err
+	}
+	return unix.Close(fd)
+}
+
+// endFirst lets the kernel end programs before the server if the machine has no memory left. It is a help and no limit, so its error
+// does not matter.
+func endFirst() {
+	fd, err := unix.Open("/proc/self/oom_score_adj", unix.O_WRONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return
+	}
+	_, _ = unix.Write(fd, []byte("1000"))
+	unix.Close(fd)
 }
 
 // failure returns an error that names an act, or nil.

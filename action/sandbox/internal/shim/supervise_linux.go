@@ -3,35 +3,94 @@
 package shim
 
 import (
-	"os"
-	"strconv"
-	"strings"
+	"sync"
 	"syscall"
+	"time"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
 
+const (
+	endMax  = 30 * time.Second // between the end of the program and that of its descendants
+	killMax = 8 * time.Second  // between the order to kill and the end of this process; the server waits a little longer
+)
+
+// program is the process that the shim waits for.
+type program struct {
+	pid   int
+	mu    sync.Mutex
+	ended bool // its number may belong to another process
+}
+
+// signal sends a signal to the process group of the program.
+func (p *program) signal(sig syscall.Signal) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.ended {
+		_ = syscall.Kill(-p.pid, sig)
+	}
+}
+
+func (p *program) setEnded() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.ended = true
+}
+
 // supervise waits for the end of the program, ends what is left of it, and ends this process.
-func supervise(s *Settings, program int) {
+func supervise(s *Settings, pid int) {
 	releaseOutput()
-	go obey(s, program)
+	p := &program{pid: pid}
+	go obey(s, p)
+	var status syscall.WaitStatus
+	var used syscall.Rusage
 	for {
-		var status syscall.WaitStatus
-		var used syscall.Rusage
-		pid, err := syscall.Wait4(-1, &status, unix.WALL, &used)
+		ended, err := nextEnded()
+		if ended == pid {
+			p.setEnded()
+		}
+		if err == nil {
+			_, err = syscall.Wait4(ended, &status, unix.WALL, &used)
+		}
 		if err == syscall.EINTR {
 			continue
 		}
-		if err != nil || pid == program {
-			if !s.Namespaces {
-				endAll()
-			}
-			if err == nil {
-				sendEnded(status, &used)
-			}
-			syscall.Exit(0) // ends all other processes of the namespace
+		if err != nil || ended == pid {
+			finish(s, err == nil, status, &used)
 		}
 	}
+}
+
+// nextEnded waits for a child that has ended, and leaves it a zombie, which keeps its number.
+func nextEnded() (pid int, err error) {
+	var info unix.Siginfo
+	if err := unix.Waitid(unix.P_ALL, 0, &info, unix.WEXITED|unix.WNOWAIT|unix.WALL, nil); err != nil {
+		return 0, err
+	}
+	return int((*[8]int32)(unsafe.Pointer(&info))[4]), nil // si_pid
+}
+
+// finish ends all descendants and this process, whose end is that of all other processes of a namespace.
+func finish(s *Settings, has bool, status syscall.WaitStatus, used *syscall.Rusage) {
+	left := ""
+	if !s.Namespaces {
+		left = endAll(endMax, reapAll)
+	}
+	exit(func() {
+		if has {
+			sendEnded(status, used, left)
+		}
+	})
+}
+
+var exiting sync.Mutex
+
+// exit sends the last report and ends this process. Of two callers, one succeeds.
+func exit(report func()) {
+	exiting.Lock()
+	report()
+	syscall.Exit(0)
 }
 
 // releaseOutput gives up input and output of the program, so that their other ends notice when the program closes them.
@@ -47,7 +106,7 @@ func releaseOutput() {
 }
 
 // obey executes orders until the server closes the socket, which it does by dying, too.
-func obey(s *Settings, program int) {
+func obey(s *Settings, p *program) {
 	var order [1]byte
 	for {
 		n, err := syscall.Read(controlFD, order[:])
@@ -58,88 +117,13 @@ func obey(s *Settings, program int) {
 			break
 		}
 		if order[0] == Terminate {
-			_ = syscall.Kill(-program, syscall.SIGTERM)
+			p.signal(syscall.SIGTERM)
 		}
 	}
 	if s.Namespaces {
 		syscall.Exit(1)
 	}
-	_ = syscall.Kill(-program, syscall.SIGKILL)
-	for {
-		killDescendants() // until supervise ends this process
-	}
-}
-
-// endAll kills all descendants. Those that lose their parent become children of this process, so none is left when it has no children.
-func endAll() {
-	for {
-		pid, err := syscall.Wait4(-1, nil, unix.WALL|unix.WNOHANG, nil)
-		if err == syscall.ECHILD {
-			return
-		}
-		if pid == 0 {
-			killDescendants()
-		}
-	}
-}
-
-// killDescendants kills every process that has this one as an ancestor. The next call finds those that were started meanwhile.
-func killDescendants() {
-	self := os.Getpid()
-	parent := parentsOfAll()
-	for pid := range parent {
-		for at, depth := pid, 0; at > 1 && depth < 1<<16; at, depth = parent[at], depth+1 {
-			if parent[at] == self {
-				killChild(pid, parent[pid])
-				break
-			}
-		}
-	}
-}
-
-// killChild kills a process if it still has the parent: its number may belong to another process by now.
-func killChild(pid, parent int) {
-	fd, err := unix.PidfdOpen(pid, 0)
-	if err != nil {
-		return
-	}
-	defer unix.Close(fd)
-	if now, is := parentOf(strconv.Itoa(pid)); is && now == parent {
-		_ = unix.PidfdSendSignal(fd, unix.SIGKILL, nil, 0)
-	}
-}
-
-// parentsOfAll returns the parent of every process.
-func parentsOfAll() map[int]int {
-	all := map[int]int{}
-	dir, err := os.Open("/proc")
-	if err != nil {
-		return all
-	}
-	defer dir.Close()
-	names, _ := dir.Readdirnames(-1)
-	for _, name := range names {
-		pid, err := strconv.Atoi(name)
-		if err != nil {
-			continue
-		}
-		if parent, is := parentOf(name); is {
-			all[pid] = parent
-		}
-	}
-	return all
-}
-
-func parentOf(pid string) (parent int, is bool) {
-	stat, err := os.ReadFile("/proc/" + pid + "/stat")
-	if err != nil {
-		return 0, false
-	}
-	// The name of the program is in parentheses and may contain some.
-	fields := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:]))
-	if len(fields) < 2 {
-		return 0, false
-	}
-	parent, err = strconv.Atoi(fields[1])
-	return parent, err == nil
+	p.signal(syscall.SIGKILL)
+	left := endAll(killMax, func() (done, progress bool) { return false, false }) // supervise ends this process before, if it can
+	exit(func() { send(Failed, []byte(left)) })
 }
