@@ -35,6 +35,7 @@ type Chunks struct {
 	store  rota.LogStore
 	config Config
 
+	appends      appendLocks
 	sending      chan struct{} // holds a value while chunks are sent
 	closedUnsent atomic.Int64  // closed logs with text that is not stored
 

@@ -28,6 +28,7 @@ type Files struct {
 
 	openFiles atomic.Int64 // files kept open between two lines
 	failing   atomic.Bool  // the last write to any log failed, and that was logged
+	appends   appendLocks
 }
 
 var (

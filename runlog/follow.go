@@ -108,6 +108,17 @@ func (c *Chunks) receiveStored(text string) {
 	c.signalReaders(job)
 }
 
+// notifyReaders tells the readers of a log, in all processes, that text of it is stored.
+func (c *Chunks) notifyReaders(job rota.ID) {
+	c.mu.Lock()
+	c.signalReaders(job)
+	followed := c.bus != nil && time.Now().Before(c.followed[job])
+	c.mu.Unlock()
+	if followed {
+		_ = c.bus.Send(storedTopic, job.String()) // without it, the readers ask later
+	}
+}
+
 // sendStored tells the processes that follow logs that text of them is stored.
 func (c *Chunks) sendStored(b *chunkBatch) {
 	if c.bus == nil {

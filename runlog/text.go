@@ -33,7 +33,7 @@ func (t *text) append(p []byte, write func([]byte) (int, error)) error {
 		if len(kept) > 0 {
 			midLine = kept[len(kept)-1] != '\n'
 		}
-		end = notice(midLine, "the log is full at %s; later lines are not stored", formatSize(t.max))
+		end = noticeFull(midLine, t.max)
 	}
 	whole := kept
 	if len(missing)+len(end) > 0 {
@@ -78,6 +78,11 @@ func (t *text) missing() []byte {
 		return nil
 	}
 	return notice(t.midLine, "%d bytes are missing here: they could not be written", t.lost)
+}
+
+// noticeFull is the last line of a log that has reached its limit.
+func noticeFull(midLine bool, limit int64) []byte {
+	return notice(midLine, "the log is full at %s; later lines are not stored", formatSize(limit))
 }
 
 // notice is a line that Rota adds to those of the handler.
