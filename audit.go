@@ -82,6 +82,10 @@ const (
 	AuditTokenRevoked = "TOKEN_REVOKED"
 	AuditTokenPruned  = "TOKEN_PRUNED" // its row was deleted, TokenKeep after it had ended
 
+	AuditSecretSet     = "SECRET_SET"
+	AuditSecretDeleted = "SECRET_DELETED"
+	AuditSecretRotated = "SECRET_ROTATED" // another key seals new values
+
 	// Written by RecordAccess.
 	AuditLogin        = "LOGIN"
 	AuditLoginFailed  = "LOGIN_FAILED"
@@ -94,6 +98,7 @@ var AuditActs = []string{
 	AuditAccessDenied, AuditGranted, AuditGroupCancelled, AuditJobCancelled, AuditJobCreated, AuditScheduleDeleted, AuditJobExecuted, AuditJobFailed,
 	AuditJobModified, AuditJobRecovered, AuditJobRedriven, AuditJobStopping, AuditScheduleFired, AuditThrottleModified, AuditLogin, AuditLoginFailed,
 	AuditReservationExpired, AuditRevoked, AuditRoleCreated, AuditRoleDropped, AuditRunAs, AuditScheduleDisabled, AuditScheduleMissed,
+	AuditSecretDeleted, AuditSecretRotated, AuditSecretSet,
 	AuditTemplateArchived, AuditTemplateCreated, AuditTemplateModified, AuditTemplateUnarchived, AuditTokenCreated, AuditTokenPruned, AuditTokenRevoked,
 	AuditTypeCreated, AuditTypeModified, AuditTypePaused, AuditTypeResumed, AuditUserCreated, AuditUserDropped, AuditUserModified, AuditWebhooksModified,
 }

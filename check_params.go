@@ -43,7 +43,8 @@ func CheckSurrogates(doc []byte) error {
 	}
 	s := memberScan{doc: doc, surrogates: true}
 	if fault := s.value(); fault != nil {
-		return Invalidf(strings.TrimPrefix(fault.path, "."), "%s", fault.reason)
+		// The reason of the fault repeats a part of the text, which may be a secret.
+		return Invalidf(strings.TrimPrefix(fault.path, "."), "contains one half of a surrogate pair without the other; write both halves, or remove it")
 	}
 	return nil
 }

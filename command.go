@@ -85,6 +85,11 @@ const (
 	VerbTouchTokens     Verb = "touch_tokens"
 	VerbRecordAccess    Verb = "record_access"
 	VerbSetOwner        Verb = "set_owner"
+
+	VerbPutSecret        Verb = "put_secret"
+	VerbDeleteSecret     Verb = "delete_secret"
+	VerbRewrapSecrets    Verb = "rewrap_secrets"
+	VerbPromoteSecretKey Verb = "promote_secret_key"
 )
 
 // Meta is the head of every command. The ids of the rows that a command creates are

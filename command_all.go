@@ -65,5 +65,5 @@ var inAll = map[Verb]bool{
 	VerbPutThrottle: true, VerbPutWebhooks: true, VerbPutSchedule: true, VerbSwitchSchedule: true, VerbDeleteSchedule: true, VerbDrop: true,
 	VerbTrigger: true, VerbEnqueueGroup: true, VerbCancelGroup: true, VerbRedrive: true,
 	VerbPutPrincipal: true, VerbDropPrincipal: true, VerbGrantPrivileges: true,
-	VerbSetOwner: true,
+	VerbSetOwner: true, VerbPutSecret: true, VerbDeleteSecret: true,
 }

@@ -72,6 +72,10 @@
 //	RevokeToken                      *TokenRevoked     the token, and whether it was revoked before
 //	TouchTokens                      *TokensTouched    how many tokens changed
 //	RecordAccess                     *AccessRecorded   how many entries were written
+//	PutSecret                        *SecretPut        the secret without its ciphertext, and whether anything changed
+//	DeleteSecret                     *SecretDeleted    whether an earlier sending deleted it
+//	RewrapSecrets                    *SecretsRewrapped how many ciphertexts were replaced
+//	PromoteSecretKey                 *SecretKeyPromoted whether anything changed
 //
 // A command that is refused has an [Error] in place of a reply.
 package rota

@@ -29,7 +29,7 @@ const (
 	EventTemplateChanged EventKind = "template.changed"
 	EventLimitsChanged   EventKind = "limits.changed"
 	EventWebhooksChanged EventKind = "webhooks.changed"
-	EventAccessChanged   EventKind = "access.changed" // a user, a role, a grant or a token was changed; webhooks cannot receive it
+	EventAccessChanged   EventKind = "access.changed" // a user, a role, a grant, a token or the key of secrets was changed; webhooks cannot receive it
 	EventHistoryPruned   EventKind = "history.pruned" // ended executions were removed
 
 	EventGroupFinished EventKind = "group.finished" // published by the engine, which watches the members, not by a store

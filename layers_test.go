@@ -93,7 +93,8 @@ var packageRules = map[string]packageRule{
 	"internal/codec":      {layer: 3, tests: []string{"internal/samples"}},
 	"internal/samples":    {layer: 3}, // commands for tests
 	"internal/fanout":     {layer: 3, only: []string{"store/sqlite", "store/postgres"}},
-	"access":              {layer: 3, tests: []string{"internal/samples", "store/sqlite", "store/postgres", "store/postgres/pgtest", "api", "node"}}, // the matrix runs a node
+	"access":              {layer: 3, tests: []string{"internal/samples", "store/sqlite", "store/postgres", "store/postgres/pgtest", "api", "node", "secret"}}, // the matrix runs a node
+	"secret":              {layer: 3, tests: []string{"store/sqlite", "store/storetest"}},
 	"api":                 {layer: 3},
 	"api/problem":         {layer: 4},
 

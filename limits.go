@@ -65,10 +65,18 @@ const (
 	RatePerMax     = day
 	ReservationMax = time.Hour // longest time that a dead caller stops its node
 
-	GranteesMax      = 100        // principals that one GrantPrivileges changes
-	GrantsMax        = 10_000     // grants of a principal, which are stored in one row
-	MembershipsMax   = 1_000      // roles of a principal
-	RoleLevelsMax    = 64         // roles on the longest path from a role to the roles it is a member of, itself included
+	GranteesMax    = 100       // principals that one GrantPrivileges changes
+	GrantsMax      = 10_000    // grants of a principal, which are stored in one row
+	MembershipsMax = 1_000     // roles of a principal
+	RoleLevelsMax  = 64        // roles on the longest path from a role to the roles it is a member of, itself included
+	SecretMax      = 64 << 10  // bytes of the value of a secret
+	SecretBytesMax = 256 << 10 // bytes of the values of all secrets of a template: each of its jobs may get all of them
+	SecretKeyMax   = 128       // bytes of the key of a secret
+	SecretsMax     = 100       // secrets of a template: a job of type exec gets all of them
+	SealedMax      = 96 << 10  // bytes of the text of a ciphertext: SecretMax in base64, with its fingerprint
+	RewrapMax      = 100       // secrets in one RewrapSecrets
+	FingerprintLen = 16        // hexadecimal digits of the fingerprint of a key
+
 	AccessRecordsMax = 1_000      // entries of one RecordAccess, and uses of one TouchTokens
 	AccessCountMax   = 1 << 30    // largest count of an AccessRecord
 	TokenIDMin       = 8          // characters of the id of a token

@@ -78,6 +78,12 @@ type Reader interface {
 	// if none was ever put.
 	AccessState(ctx context.Context) (AccessState, error)
 
+	// Secret returns a secret with its ciphertext, or NotFound. Secrets lists secrets
+	// by template and key. SecretState returns which keys open them.
+	Secret(ctx context.Context, name SecretName) (*Secret, error)
+	Secrets(ctx context.Context, q SecretQuery) ([]*Secret, error)
+	SecretState(ctx context.Context) (SecretState, error)
+
 	// Reservations lists reservations by id, newest first.
 	Reservations(ctx context.Context, before ID, limit int) ([]*Reservation, error)
 

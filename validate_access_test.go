@@ -137,8 +137,11 @@ func TestMembershipHasNoEffectIfItsRoleIsYoungerOrGone(t *testing.T) {
 		role *rota.Principal
 		want bool
 	}{
-		{"older", role(rota.KindRole, -1), true}, {"as old", role(rota.KindRole, 0), true}, {"younger", role(rota.KindRole, 1), false},
-		{"a user", role(rota.KindUser, -1), false}, {"gone", nil, false},
+		{"older", role(rota.KindRole, -1), true},
+		{"as old", role(rota.KindRole, 0), true},
+		{"younger", role(rota.KindRole, 1), false},
+		{"a user", role(rota.KindUser, -1), false},
+		{"gone", nil, false},
 	} {
 		if got := m.HasEffect(test.role); got != test.want {
 			t.Errorf("%s: %v", test.name, got)

@@ -138,6 +138,7 @@ func TestAllAcceptsVerbsThatFindRowsByName(t *testing.T) {
 		rota.VerbAll: true, rota.VerbFire: true, rota.VerbBackfill: true, rota.VerbReserve: true, rota.VerbDirect: true, rota.VerbRelease: true,
 		rota.VerbExpire: true, rota.VerbSweep: true, rota.VerbPrune: true, rota.VerbRemember: true,
 		rota.VerbPutToken: true, rota.VerbRevokeToken: true, rota.VerbTouchTokens: true, rota.VerbRecordAccess: true,
+		rota.VerbRewrapSecrets: true, rota.VerbPromoteSecretKey: true,
 	}
 	for _, c := range samples.Commands() {
 		err := rota.CheckCommand(&rota.All{Meta: samples.Meta(0xff), Members: []rota.Command{c}})

@@ -69,6 +69,7 @@ func TestValidateRefuses(t *testing.T) {
 	maps.Copy(refusals, definitionRefusals())
 	maps.Copy(refusals, relationRefusals())
 	maps.Copy(refusals, accessRefusals())
+	maps.Copy(refusals, secretRefusals())
 	for verb := range refusals {
 		for _, r := range append(headRefusals(), refusals[verb]...) {
 			t.Run(string(verb)+"/"+r.name, func(t *testing.T) { checkRefused(t, verb, r) })

@@ -35,6 +35,7 @@ func putWebhooksRefusals() []refusal {
 		address("a long one", "https://example.org/"+strings.Repeat("x", rota.URLMax), "has 2068 bytes; at most 2048"),
 		address("not UTF-8", "https://example.org/\xff", "is not UTF-8"),
 		hook("no secret", func(h *rota.Webhook) { h.Secret = "" }, "secret", "is missing; it signs deliveries"),
+		hook("a malformed sealed secret", func(h *rota.Webhook) { h.Secret = "sealed:v1:x" }, "secret", "begins like a sealed value"),
 		hook("a long secret", func(h *rota.Webhook) { h.Secret = strings.Repeat("s", rota.KeyMax+1) }, "secret", "has 513 bytes"),
 		hook("an event that is none", func(h *rota.Webhook) { h.Events[1] = "job.born" }, "events[1]", `"job.born" is not an event of this webhook; use one of job.enqueued, `),
 		hook("an event for watchers only", func(h *rota.Webhook) { h.Events[1] = rota.EventJobStopping }, "events[1]", "is not an event of this webhook"),

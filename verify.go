@@ -90,6 +90,9 @@ const (
 	CheckTokenShape     = "token_shape"
 	CheckAccessState    = "access_state"
 	CheckAuditChain     = "audit_chain"
+	CheckSecretShape    = "secret_shape"
+	CheckSecretTemplate = "secret_template"
+	CheckSecretKeys     = "secret_keys"
 )
 
 // Checks lists every check, from the file to single rows and their relations.
@@ -175,5 +178,8 @@ var Checks = []Check{
 	{CheckRoleCycle, "no role is a member of itself, directly or through others"},
 	{CheckTokenShape, "an access token has values that commands accept, and an actor that revoked it only if it was revoked"},
 	{CheckAccessState, "the version of all users, roles and access tokens is stored if there are any"},
+	{CheckSecretShape, "a secret has a key and a ciphertext that commands accept"},
+	{CheckSecretTemplate, "the template of a secret exists, was not dropped, and has no more secrets than commands accept"},
+	{CheckSecretKeys, "the fingerprint of the key that seals new secrets is stored if there are any"},
 	{CheckAuditChain, "no stored audit entry was changed, removed, inserted or cut off since it was sealed"},
 }

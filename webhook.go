@@ -91,11 +91,12 @@ var jobEvents = slices.DeleteFunc(slices.Clone(WebhookEvents), func(kind EventKi
 type Webhook struct {
 	URL    string      `wire:"1" json:"url"`              // http or https; identifies the webhook in its list
 	Events []EventKind `wire:"2" json:"events,omitempty"` // subscribed events; empty: DefaultWebhookEvents
-	Secret string      `wire:"3" json:"secret,omitempty"` // key that signs deliveries
+	// Secret is the key that signs deliveries: sealed, see ParseSealed, or as it is where no master key seals it.
+	Secret string `wire:"3" json:"secret,omitempty"`
 }
 
 func (h *Webhook) check(events []EventKind) *Error {
-	if err := first(checkURL("url", h.URL), checkText("secret", h.Secret, KeyMax)); err != nil {
+	if err := first(checkURL("url", h.URL), h.checkSecret()); err != nil {
 		return err
 	}
 	if h.Secret == "" {
@@ -111,6 +112,22 @@ func (h *Webhook) check(events []EventKind) *Error {
 		}
 	}
 	return nil
+}
+
+func (h *Webhook) checkSecret() *Error {
+	if !IsSealed(h.Secret) {
+		return checkText("secret", h.Secret, KeyMax)
+	}
+	if _, _, err := ParseSealed(h.Secret); err != nil {
+		return &Error{Code: Invalid, Field: "secret", Reason: "begins like a sealed value, but is none", Hint: "send the secret itself, or a sealed value as this server has shown it"}
+	}
+	return nil
+}
+
+// Fingerprint returns the fingerprint of the key that seals the secret, "" if none does.
+func (h *Webhook) Fingerprint() string {
+	fingerprint, _, _ := ParseSealed(h.Secret)
+	return fingerprint
 }
 
 // whyRefused is the reason why a webhook cannot receive events of a kind.

@@ -151,6 +151,10 @@ func (k *check) write(c rota.Command) error {
 		return k.definition(kindTemplate, c.Name, rota.DropJob)
 	case *rota.PutSchedule:
 		return k.putSchedule(c)
+	case *rota.PutSecret:
+		return k.definition(kindTemplate, c.Template, rota.AlterJob)
+	case *rota.DeleteSecret:
+		return k.definition(kindTemplate, c.Template, rota.AlterJob)
 	case *rota.SwitchSchedule:
 		return k.definition(kindSchedule, c.Name, rota.AlterJob)
 	case *rota.DeleteSchedule:

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/secret"
 )
 
 // wantParamsRefused fails if a user can change what a queued or an ended job runs.
@@ -51,6 +52,58 @@ func TestTemplateThatTakesTheNameOfADroppedOne(t *testing.T) {
 	if j, err := s.as("executor").Job(ctx, again); rota.CodeOf(err) != rota.NotFound {
 		t.Errorf("the run again by the admin is visible: %+v, %v", j, err)
 	}
+}
+
+// TestFormerOwnerGetsNoSecretsOfTheNewOne: jobs of the former owner run for it, so it may change their params still. They get
+// none of the secrets that the new owner sets, edited, redriven or left as they are.
+func TestFormerOwnerGetsNoSecretsOfTheNewOne(t *testing.T) {
+	s, ctx := newMatrix(t), context.Background()
+	vault := s.vault()
+	s.setSecret(vault, "job", "TOKEN", "of the former owner")
+	queued, ended := s.trigger("job"), s.ended("job")
+	if value, err := vault.Secret(ctx, queued, "TOKEN"); err != nil || value != "of the former owner" {
+		t.Fatalf("%q, %v", value, err)
+	}
+	s.must(&rota.SetOwner{Meta: rota.NewMeta("admin"), Kind: rota.ExpectTemplate, Name: "job", Owner: "executor"}) // the schedule stays
+	s.setSecret(vault, "job", "TOKEN", "of the new owner")
+	s.wantVerdict("an edit", "owner", &rota.Edit{Meta: rota.NewMeta(""), JobID: queued.ID, MergeParams: []byte(dropTable)}, "")
+	redrive := &rota.Redrive{Meta: rota.NewMeta(""), JobID: ended, Params: []byte(dropTable)}
+	s.wantVerdict("a redrive", "owner", redrive, "")
+	for what, id := range map[string]rota.ID{"an edited job": queued.ID, "a redriven job": redrive.NewJobID()} {
+		job, err := s.store.Job(ctx, id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if value, err := vault.Secret(ctx, job, "TOKEN"); rota.CodeOf(err) != rota.Denied || value != "" {
+			t.Errorf("%s gets %q, %v", what, value, err)
+		}
+		if values, err := vault.Secrets(ctx, job); rota.CodeOf(err) != rota.Denied || len(values) != 0 {
+			t.Errorf("%s gets %v, %v", what, values, err)
+		}
+	}
+	ofNew := s.must(&rota.Enqueue{Meta: rota.NewMeta("executor"), Jobs: []rota.NewJob{{Template: "job"}}}).(*rota.Enqueued).Jobs[0].Job
+	if value, err := vault.Secret(ctx, ofNew, "TOKEN"); err != nil || value != "of the new owner" {
+		t.Errorf("a job of the new owner gets %q, %v", value, err)
+	}
+}
+
+// vault opens the secrets of the store.
+func (s *site) vault() *secret.Vault {
+	s.t.Helper()
+	ring, err := secret.Load(s.t.TempDir(), "")
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return &secret.Vault{Keyring: ring, Store: s.store}
+}
+
+func (s *site) setSecret(vault *secret.Vault, template, key, value string) {
+	s.t.Helper()
+	sealed, err := vault.SealFor(context.Background(), template, key, []byte(value))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.must(&rota.PutSecret{Meta: rota.NewMeta("admin"), Template: template, Key: key, Sealed: sealed})
 }
 
 // TestNewUserSeesNoRunsOfAFormerOneOfItsName gives the new user the right to see the schedule.

@@ -247,3 +247,13 @@ func (g *Guard) IsAdmin(ctx context.Context) bool {
 	a, err := g.directory.authority(ctx, g.id)
 	return err == nil && a.unrestricted()
 }
+
+// ReceivesSecrets reports whether the secrets of jobs may be sent to the identity, which claims them: only a token of scope
+// worker may have them. Nobody else sees a value, not even an administrator.
+func (g *Guard) ReceivesSecrets(ctx context.Context) (bool, error) {
+	a, err := g.directory.authority(ctx, g.id)
+	if err != nil {
+		return false, err
+	}
+	return a.token != nil && a.token.Scope == rota.ScopeWorker, nil
+}

@@ -240,3 +240,18 @@ func (g *Guard) Watch(func([]rota.Event)) (stop func()) { return func() {} }
 
 // Close does nothing: the Guard does not own the store.
 func (g *Guard) Close() error { return nil }
+
+// Secret returns a secret of a visible template, without its ciphertext.
+func (g *Guard) Secret(ctx context.Context, name rota.SecretName) (*rota.Secret, error) {
+	return read(ctx, g, func(r *reader) (*rota.Secret, error) { return r.Secret(ctx, name) })
+}
+
+// Secrets lists the secrets of visible templates, without their ciphertexts.
+func (g *Guard) Secrets(ctx context.Context, q rota.SecretQuery) ([]*rota.Secret, error) {
+	return read(ctx, g, func(r *reader) ([]*rota.Secret, error) { return r.Secrets(ctx, q) })
+}
+
+// SecretState returns which keys open the secrets.
+func (g *Guard) SecretState(ctx context.Context) (rota.SecretState, error) {
+	return read(ctx, g, func(r *reader) (rota.SecretState, error) { return r.SecretState(ctx) })
+}

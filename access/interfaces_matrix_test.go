@@ -85,6 +85,7 @@ func (d *interfaces) walk(w *way, people []*person) {
 		w.prepare(d)
 	}
 	d.values["{job}"], d.values["{name}"] = cmp.Or(w.on, w.target), cmp.Or(w.target, w.on)
+	d.values["{template}"], d.values["{key}"] = d.values["{name}"], "API_KEY"
 	for _, p := range people {
 		want := w.verdict(p)
 		for _, via := range []struct {
@@ -119,7 +120,7 @@ func (d *interfaces) likeAbsent(w *way, p *person, via, got string, use func(*pe
 	d.t.Helper()
 	seen := d.values
 	defer func() { d.values = seen }()
-	absent := map[string]string{"{job}": "absent", "{name}": "absent", "{token_id}": "k7m2p9qxw4ht"}
+	absent := map[string]string{"{job}": "absent", "{name}": "absent", "{template}": "absent", "{token_id}": "k7m2p9qxw4ht"}
 	for _, id := range []string{"{id}", "{dead}", "{group}"} {
 		absent[id] = rota.NewID().String()
 	}
@@ -284,4 +285,9 @@ func (d *interfaces) leavingRole() { d.sql("CREATE ROLE IF NOT EXISTS leaving") 
 func (d *interfaces) tokenOfBystander() {
 	made := d.answer(d.token, "POST", "/tokens", `{"user": "bystander", "scope": "read", "expires": "1h"}`)
 	d.values["{token_id}"], _ = made["id"].(string)
+}
+
+// secret sets a secret of nightly.
+func (d *interfaces) secret() {
+	d.answer(d.token, "PUT", "/secrets/nightly/API_KEY", `{"value": "swordfish"}`)
 }

@@ -161,6 +161,10 @@ var definitionWays = []way{
 	{name: "backfill a schedule", route: "POST /schedules/{name}/backfill", body: `{"from": "{yesterday}", "to": "{today}"}`, verb: rota.VerbBackfill, on: "nightly"},
 	{name: "delete a schedule", route: "DELETE /schedules/{name}", sql: "DROP JOB {job}", verb: rota.VerbDeleteSchedule, on: "nightly", prepare: (*interfaces).redefine},
 	{name: "drop a job", sql: "DROP JOB {job} KEEP HISTORY", verb: rota.VerbDrop, on: "nightly", prepare: (*interfaces).redefine},
+	{name: "set a secret", route: "PUT /secrets/{template}/{key}", body: `{"value": "swordfish"}`, sql: "ALTER JOB {job} SET SECRET 'API_KEY' = 'swordfish'", verb: rota.VerbPutSecret, on: "nightly"},
+	{name: "delete a secret", route: "DELETE /secrets/{template}/{key}", sql: "ALTER JOB {job} DROP SECRET 'API_KEY'", verb: rota.VerbDeleteSecret, on: "nightly", prepare: (*interfaces).secret},
+	{name: "list secrets", route: "GET /secrets", shows: `"template":"nightly"`, sql: "SELECT template FROM sys.secrets", sqlShow: "nightly|", reads: []string{"Secrets", "Secret"}, on: "nightly", prepare: (*interfaces).secret},
+	{name: "rotate the master key", route: "POST /secrets/rotate", reads: []string{"SecretState"}, require: true, need: rota.Admin, prepare: (*interfaces).secret},
 	{name: "the owner of a job", sql: "ALTER JOB {job} OWNER TO \"owner\"", verb: rota.VerbSetOwner, target: "nightly"},
 
 	{name: "list types", route: "GET /types", shows: "mail", reads: []string{"Types"}, public: true},

@@ -79,6 +79,11 @@ var verbNeeds = map[rota.Verb]need{
 	rota.VerbPutToken:        {rota.Admin, needWrite}, // a user may create its own tokens, except for workers; not with a token of scope write
 	rota.VerbRevokeToken:     {rota.Admin, needWrite}, // a user may revoke its own tokens; a token of any scope may revoke itself
 
+	rota.VerbPutSecret:        {rota.AlterJob, needWrite},
+	rota.VerbDeleteSecret:     {rota.AlterJob, needWrite},
+	rota.VerbRewrapSecrets:    {rota.Admin, needInternal},
+	rota.VerbPromoteSecretKey: {rota.Admin, needInternal}, // a server rotates for an administrator
+
 	rota.VerbRemember: {"", needSelf},
 
 	rota.VerbReady:        {rota.Admin, needInternal},
@@ -116,6 +121,8 @@ var readNeeds = map[string]need{
 	"Principal": {"", needRead}, "Principals": {"", needRead}, // the user itself and its roles; ADMIN: all
 	"AccessToken": {"", needRead}, "AccessTokens": {"", needRead}, // own ones; ADMIN: all
 	"AccessState": {"", needRead},
+	"Secret":      {"", needRead}, "Secrets": {"", needRead}, // of visible templates, without ciphertext
+	"SecretState": {rota.Admin, needAdmin},
 
 	"View": {"", needRead}, "NextDue": {"", needSelf}, "Limits": {"", needSelf}, "Wake": {"", needSelf}, "Watch": {rota.Admin, needAdmin}, "Close": {"", needSelf},
 	"DueSchedules": {rota.Admin, needInternal}, "Prunable": {rota.Admin, needInternal}, "Verify": {rota.Admin, needRead},

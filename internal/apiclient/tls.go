@@ -152,6 +152,9 @@ var faultHints = map[TLSFault]string{
 	CertificateWish: "set Certificates of Config.TLS to a certificate of an authority that the server knows",
 }
 
+// ProgramHint is the remedy of a fault for Go programs, as errors have it. A command replaces it by its own.
+func (f TLSFault) ProgramHint() string { return faultHints[f] }
+
 // tlsError is the error of a fault. If Rota has answered at this address before, the certificate may be replaced at the moment.
 func (c *Caller) tlsError(act string, fault TLSFault, reason string) *rota.Error {
 	e := &rota.Error{Code: rota.Invalid, Act: act, Field: "url", Reason: reason, Hint: faultHints[fault]}

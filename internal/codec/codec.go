@@ -86,6 +86,10 @@ var wireCommands = [...]reflect.Type{
 	43: reflect.TypeFor[rota.TouchTokens](),
 	44: reflect.TypeFor[rota.RecordAccess](),
 	45: reflect.TypeFor[rota.SetOwner](),
+	46: reflect.TypeFor[rota.PutSecret](),
+	47: reflect.TypeFor[rota.DeleteSecret](),
+	48: reflect.TypeFor[rota.RewrapSecrets](),
+	49: reflect.TypeFor[rota.PromoteSecretKey](),
 }
 
 // wireBatch is Batch with its field numbers.

@@ -9,8 +9,10 @@ import (
 func TestByMemberShowsOldAndNewOfEachMemberThatDiffers(t *testing.T) {
 	for _, one := range []struct{ was, is, want string }{
 		{`{"params":{"a":1,"b":2}}`, `{"params":{"b":2,"a":1}}`, ``},
-		{`{"n":1,"params":{"a":1,"b":2}}`, `{"n":2,"params":{"a":1,"b":3,"c":{}}}`,
-			`{"n":{"old":1,"new":2},"params.b":{"old":2,"new":3},"params.c":{"old":null,"new":{}}}`},
+		{
+			`{"n":1,"params":{"a":1,"b":2}}`, `{"n":2,"params":{"a":1,"b":3,"c":{}}}`,
+			`{"n":{"old":1,"new":2},"params.b":{"old":2,"new":3},"params.c":{"old":null,"new":{}}}`,
+		},
 		{`{"params":{"a":null}}`, `{"params":{}}`, `{"params.a":{"old":null,"new":null}}`},
 		{`{"params":{"password":"old"}}`, `{"params":{"password":"hunter2"}}`, `{"params.password":{"old":"[hidden]","new":"[hidden]"}}`},
 		{`{"params":{}}`, `{"params":{"headers":{"X-Own":"hunter2"}}}`, `{"params.headers":{"old":null,"new":{"X-Own":"[hidden]"}}}`},

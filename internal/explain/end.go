@@ -48,9 +48,6 @@ func (a *explainer) withGroup() string {
 	return fmt.Sprintf("; its %s was %s", groupName(a.Group, a.Group.ID), endingText(a.Group))
 }
 
-// codeDisabled is the error code of a run that the configuration of the server does not allow, as package action records it.
-const codeDisabled = "disabled"
-
 // endRemedy returns what can be done about an end.
 func (a *explainer) endRemedy() string {
 	j := a.Job
@@ -64,8 +61,6 @@ func (a *explainer) endRemedy() string {
 		return "Its worker settles this at its next start; if it does not, check the store with rota verify."
 	case j.Sequel == rota.SequelRetry:
 		return fmt.Sprintf("It is retried in the same execution: rota job explain %s.", j.ID)
-	case j.Sequel == rota.SequelDead && j.Run != nil && j.Run.ErrorCode == codeDisabled:
-		return "A retry fails in the same way as long as the server does not allow jobs of this kind."
 	case j.Sequel == rota.SequelDead:
 		return fmt.Sprintf("Fix the cause, then retry it: rota dead retry %s.", j.ID)
 	}

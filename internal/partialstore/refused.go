@@ -137,6 +137,21 @@ func (r Refused) AccessState(context.Context) (rota.AccessState, error) {
 	return rota.AccessState{}, r.Refuse("access state")
 }
 
+// Secret is refused.
+func (r Refused) Secret(context.Context, rota.SecretName) (*rota.Secret, error) {
+	return nil, r.Refuse("secret")
+}
+
+// Secrets is refused.
+func (r Refused) Secrets(context.Context, rota.SecretQuery) ([]*rota.Secret, error) {
+	return nil, r.Refuse("secrets")
+}
+
+// SecretState is refused.
+func (r Refused) SecretState(context.Context) (rota.SecretState, error) {
+	return rota.SecretState{}, r.Refuse("secret state")
+}
+
 // Reservations is refused.
 func (r Refused) Reservations(context.Context, rota.ID, int) ([]*rota.Reservation, error) {
 	return nil, r.Refuse("reservations")

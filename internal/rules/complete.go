@@ -51,10 +51,12 @@ func completeSchedule(u *UnitOfWork, c rota.Command, s *rota.Schedule, completed
 // another owner stays, or a user could take it over with a schedule of its name.
 func archiveUnused(u *UnitOfWork, c rota.Command, s *rota.Schedule) bool {
 	TemplateSchedules.want(u, otherUsers(s.Spec.Template))
+	TemplateSecrets.want(u, TemplateSecretsQuery{Template: s.Spec.Template})
 	t := Templates.get(u, s.Spec.Template)
 	if t == nil || t.Name != s.Name || t.Owner != s.Owner || t.State != rota.TemplateActive || usedByOthers(u, t.Name, s.Name) {
 		return false
 	}
+	dropSecrets(u, c, t.Name, detailTemplateDropped)
 	archived := *t
 	archived.State, archived.Owner, archived.Version, archived.UpdatedAt = rota.TemplateArchived, "", c.Head().ID, u.Now
 	Templates.set(u, t.Name, &archived)

@@ -72,6 +72,9 @@ var definitionEvents = map[string]struct {
 	rota.AuditRevoked:            {rota.EventAccessChanged, "revoked"},
 	rota.AuditTokenCreated:       {rota.EventAccessChanged, "token created"},
 	rota.AuditTokenRevoked:       {rota.EventAccessChanged, "token revoked"},
+	rota.AuditSecretSet:          {rota.EventTemplateChanged, "secret set"},
+	rota.AuditSecretDeleted:      {rota.EventTemplateChanged, "secret deleted"},
+	rota.AuditSecretRotated:      {rota.EventAccessChanged, "secret key rotated"},
 }
 
 // eachDefinitionEvent reports changes of definitions, limits and webhooks, and removed
@@ -112,7 +115,7 @@ func (c *Changes) userOfToken(id string) string {
 	return ""
 }
 
-// setSubject sets the name that an event is about. Limits and webhooks have none.
+// setSubject sets the name that an event is about. Limits, webhooks and the key of all secrets have none.
 func setSubject(event *rota.Event, subject string) {
 	prefix, name, _ := strings.Cut(subject, " ")
 	event.Name = name
@@ -123,6 +126,9 @@ func setSubject(event *rota.Event, subject string) {
 		event.Template = name
 	case "schedule":
 		event.Schedule = name
+	case "secret": // the key has no slash
+		event.Name = name[:strings.LastIndexByte(name, '/')]
+		event.Template = event.Name
 	}
 }
 

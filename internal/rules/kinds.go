@@ -18,10 +18,13 @@ var (
 	Throttle = newRows("limits", func(*rota.Throttle) struct{} { return one }, lockOne[struct{}](LockThrottle))
 	Webhooks = newRows("webhooks", func(*rota.Webhooks) struct{} { return one }, lockOne[struct{}](LockWebhooks))
 	// IntentRecords are written without being read, and read by PendingIntents.
-	IntentRecords    = newRows("intent records", func(i *Intent) Intent { return *i }, nil)
-	Principals       = newRows("principals", func(p *rota.Principal) string { return p.Name }, lockOne[string](LockAccess))
-	AccessTokens     = newRows("tokens", func(t *rota.AccessToken) string { return t.ID }, lockOne[string](LockAccess)).underLock()
-	AccessState      = newRows("access state", func(*rota.AccessState) struct{} { return one }, lockOne[struct{}](LockAccessState))
+	IntentRecords = newRows("intent records", func(i *Intent) Intent { return *i }, nil)
+	Principals    = newRows("principals", func(p *rota.Principal) string { return p.Name }, lockOne[string](LockAccess))
+	AccessTokens  = newRows("tokens", func(t *rota.AccessToken) string { return t.ID }, lockOne[string](LockAccess)).underLock()
+	AccessState   = newRows("access state", func(*rota.AccessState) struct{} { return one }, lockOne[struct{}](LockAccessState))
+	Secrets       = newRows("secrets", func(s *rota.Secret) rota.SecretName { return rota.SecretName{Template: s.Template, Key: s.Key} },
+		func(n rota.SecretName) Lock { return lockTemplate(n.Template) }).underLock()
+	SecretKeys       = newRows("secret keys", func(*rota.SecretState) struct{} { return one }, lockOne[struct{}](LockSecretKey)).underLock()
 	DroppedSchedules = newRows("dropped schedules", func(d *Dropped) string { return d.Schedule }, lockSchedule).underLock()
 )
 
@@ -67,7 +70,10 @@ var (
 	// CertificateUsers finds the user of a certificate, Roles the names of all roles.
 	CertificateUsers = newPredicate[string]("users of certificates", lockOne[CertificateQuery](LockAccess))
 	Roles            = newPredicate[[]string]("roles", lockOne[RolesQuery](LockAccess))
-	DroppedJobs      = newPredicate[[]rota.ID]("jobs of dropped schedules", func(q DroppedJobsQuery) Lock { return lockSchedule(q.Schedule) })
+	// TemplateSecrets finds the keys of the secrets of a template, AnySecrets the names of some secrets.
+	TemplateSecrets = newPredicate[[]string]("secrets of templates", func(q TemplateSecretsQuery) Lock { return lockTemplate(q.Template) })
+	AnySecrets      = newPredicate[[]rota.SecretName]("any secrets", lockOne[AnySecretsQuery](LockSecretKey))
+	DroppedJobs     = newPredicate[[]rota.ID]("jobs of dropped schedules", func(q DroppedJobsQuery) Lock { return lockSchedule(q.Schedule) })
 	// The rows that these find are read again under their own locks.
 	ExpiredWaits        = newPredicate[[]rota.ID, ExpiredWaitsQuery]("expired waits", nil)
 	LiveKeys            = newPredicate[[]string, LiveKeysQuery]("live keys", nil)

@@ -30,6 +30,7 @@ const (
 	LockOpen        // the open runs of a type, with its bucket; empty name: those of all types
 	LockAccess      // all principals and tokens: two memberships granted at once may make a cycle
 	LockAccessState // their newest time, which those of definitions are not before
+	LockSecretKey   // which key seals new secrets, and whether there are any
 )
 
 // ReadsAlone reports whether a transaction that only reads what a lock of the

@@ -206,3 +206,9 @@ type ExpiredRequestsQuery struct {
 	By    int64
 	Limit int
 }
+
+// TemplateSecretsQuery finds the keys of the secrets of a template, sorted.
+type TemplateSecretsQuery struct{ Template string }
+
+// AnySecretsQuery finds the first secrets by name.
+type AnySecretsQuery struct{ Limit int }

@@ -17,12 +17,14 @@ func otherUsersQuery(template string) TemplateSchedulesQuery {
 
 func decidePutTemplate(u *UnitOfWork, c *rota.PutTemplate) (rota.Reply, *rota.Error) {
 	u.wantAuditedSubject(c, TemplateSubject(c.Name))
+	wantSealedWebhooks(u, c.Spec.Webhooks)
 	TemplateSchedules.want(u, usersQuery(c.Name))
 	if c.OnlySchedule != "" {
 		TemplateSchedules.want(u, otherUsersQuery(c.Name))
 	}
 	if c.Mode == rota.PutCreate || c.Recreate {
 		AccessState.want(u, one)
+		TemplateSecrets.want(u, TemplateSecretsQuery{Template: c.Name})
 	}
 	t := Templates.get(u, c.Name)
 	if u.auditedSubject(c, TemplateSubject(c.Name)) {
@@ -51,11 +53,17 @@ func decidePutTemplate(u *UnitOfWork, c *rota.PutTemplate) (rota.Reply, *rota.Er
 		}
 		*next = *t
 	}
+	if refusal := mayPutWebhooks(u, next.Spec.Webhooks, c.Spec.Webhooks); refusal != nil {
+		return nil, refusal
+	}
 	if dropped {
 		next.State = rota.TemplateActive
 	}
 	act, was, detail := rota.AuditTemplateModified, t, ""
 	if renew {
+		if t != nil {
+			dropSecrets(u, c, c.Name, detailTemplateRecreated)
+		}
 		renewTemplate(u, c, next)
 		act, was = rota.AuditTemplateCreated, nil
 	}

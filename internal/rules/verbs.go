@@ -78,6 +78,14 @@ func decideAccess(u *UnitOfWork, c rota.Command) (rota.Reply, *rota.Error) {
 		return decideTouchTokens(u, c)
 	case *rota.RecordAccess:
 		return decideRecordAccess(u, c)
+	case *rota.PutSecret:
+		return decidePutSecret(u, c)
+	case *rota.DeleteSecret:
+		return decideDeleteSecret(u, c)
+	case *rota.RewrapSecrets:
+		return decideRewrapSecrets(u, c)
+	case *rota.PromoteSecretKey:
+		return decidePromoteSecretKey(u, c)
 	}
 	panic(fmt.Sprintf("rules: no rules for %T", c))
 }

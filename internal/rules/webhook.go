@@ -9,6 +9,7 @@ const WebhooksSubject = "webhooks"
 // secrets.
 func decidePutWebhooks(u *UnitOfWork, c *rota.PutWebhooks) (rota.Reply, *rota.Error) {
 	u.wantAuditedSubject(c, WebhooksSubject)
+	wantSealedWebhooks(u, c.Spec)
 	h := Webhooks.get(u, one)
 	if h == nil {
 		h = &rota.Webhooks{}
@@ -20,6 +21,9 @@ func decidePutWebhooks(u *UnitOfWork, c *rota.PutWebhooks) (rota.Reply, *rota.Er
 		return nil, changedSince("the list of webhooks")
 	case rota.EqualWebhooks(h.Spec, c.Spec):
 		return &rota.WebhooksPut{Webhooks: h}, nil
+	}
+	if refusal := mayPutWebhooks(u, h.Spec, c.Spec); refusal != nil {
+		return nil, refusal
 	}
 	next := &rota.Webhooks{Spec: rota.CanonicalWebhooks(c.Spec), Version: c.ID, UpdatedBy: c.Actor, UpdatedAt: u.Now}
 	Webhooks.set(u, one, next)

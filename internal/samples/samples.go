@@ -232,6 +232,9 @@ func reach() []rota.Command {
 // Verifier is a SCRAM verifier that no password matches.
 const Verifier = "SCRAM-SHA-256$4096:W22ZaJ0SNY7soEsUEjb6gQ==$WG5d8oPm3OtcPnkdi4Uo7BkeZkBFzpcXkuLmtbsT4qY=:wfPLwcE6nTWhTAmQ7tl2KeoiWGPlZqQxSrmfPwDl2dU="
 
+// Sealed has the form of a ciphertext. No key opens it.
+const Sealed = "sealed:v1:0123456789abcdef:AAECAwQFBgcICQ"
+
 func access() []rota.Command {
 	return []rota.Command{
 		&rota.PutPrincipal{
@@ -253,5 +256,11 @@ func access() []rota.Command {
 			ExecutionID: ID(0x68), Schedule: "nightly",
 		}}},
 		&rota.SetOwner{Meta: Meta(71), Name: "nightly", Owner: "ada"},
+		&rota.PutSecret{Meta: Meta(75), Template: "nightly", Key: "DB_PASSWORD", Sealed: Sealed},
+		&rota.DeleteSecret{Meta: Meta(76), Template: "nightly", Key: "DB_PASSWORD"},
+		&rota.RewrapSecrets{Meta: Meta(77), Items: []rota.RewrappedSecret{
+			{Template: "nightly", Key: "DB_PASSWORD", Version: ID(0x69), Was: "fedcba9876543210", Sealed: Sealed},
+		}, Webhooks: []rota.RewrappedWebhook{{Template: "mail", URL: "https://example.org/mails", Was: "shh", Sealed: Sealed}}},
+		&rota.PromoteSecretKey{Meta: Meta(78), From: "fedcba9876543210", To: "0123456789abcdef"},
 	}
 }

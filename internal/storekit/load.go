@@ -97,6 +97,8 @@ func Loaders[T Tx](s *Searches) []rules.Loader[T] {
 				rules.Append(rules.OwnedDefinitions, u, q, r.Text(0))
 			}),
 		loadRoles[T](),
+		loadTemplateSecrets[T](),
+		loadAnySecrets[T](),
 		search[T](rules.EndedTokens, func(q rules.EndedTokensQuery) (string, []any) {
 			return sqlEndedTokens, []any{q.Before, q.Limit}
 		}, func(u *rules.UnitOfWork, q rules.EndedTokensQuery, r Row) {

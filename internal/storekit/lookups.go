@@ -17,6 +17,7 @@ func Lookups() map[string]string {
 		"execution of an attempt": sqlExecutionOf,
 		"principal":               Principals.ByKey(), "principals": pageByName(Principals, ""), "user of a certificate": sqlCertificateUser, "definitions of an owner": sqlOwnedDefinitions, "roles": sqlRoles,
 		"token": AccessTokens.ByKey(), "tokens": sqlTokens, "tokens of a user": sqlTokensOf, "ended tokens": sqlEndedTokens,
+		"secret": Secrets.ByKey(), "secrets": sqlSecrets, "secrets of a template": sqlSecretsOf, "keys of a template's secrets": sqlTemplateSecrets, "any secrets": sqlAnySecrets,
 		"prunable oldest": sqlPrunableOldest, "prunable newest": sqlPrunableNewest,
 	}
 }

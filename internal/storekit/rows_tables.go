@@ -21,6 +21,8 @@ var RowTables = []*RowTable{
 	rowTable(Principals, RowTable{}),
 	rowTable(AccessTokens, RowTable{}),
 	rowTable(AccessState, RowTable{}),
+	rowTable(SecretKeys, RowTable{}), // before the first secret
+	rowTable(Secrets, RowTable{}),
 	rowTable(Buckets, RowTable{}),
 	rowTable(Intents, RowTable{}),
 	rowTable(Requests, RowTable{}),

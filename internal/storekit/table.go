@@ -144,6 +144,8 @@ func KeyArgs(key any) []any {
 		return []any{k.Type, k.Key}
 	case rules.RequestKey:
 		return []any{k.Actor, k.Key}
+	case rota.SecretName:
+		return []any{k.Template, k.Key}
 	case struct{}:
 		return nil
 	}

@@ -96,6 +96,7 @@ func (in *Inspection) CheckAll() error {
 	err := firstError(
 		func() error { return in.on.CheckDatabase(in.report) },
 		in.intents, in.limits, in.webhooks, in.buckets, in.types, in.templates, in.schedules, in.orphanEdges, in.principals, in.accessTokens, in.accessState,
+		in.secrets, in.secretKeys,
 		func() error { return in.jobs("", "") },
 		in.recheck,
 		in.overlapTurns, in.queues, in.redrives, in.groups, in.orphanMembers, in.reservations,

@@ -34,6 +34,8 @@ func AfterJobs(c *rules.Changes) []Statement {
 		principalChanges(rules.Principals.Changes(c)),
 		changes(AccessTokens, rules.AccessTokens.Changes(c), nil),
 		changes(AccessState, rules.AccessState.Changes(c), nil),
+		changes(SecretKeys, rules.SecretKeys.Changes(c), nil), // before the first secret
+		changes(Secrets, rules.Secrets.Changes(c), nil),
 	)
 }
 

@@ -26,6 +26,9 @@ func (v *Verifier) Type(t *rota.Type, stored []byte) {
 func (v *Verifier) Template(t *rota.Template, typ string, webhooks int, stored []byte) {
 	row := rules.TemplateSubject(t.Name)
 	v.templates[t.Name] = t.State
+	if t.Owner == "" {
+		v.dropped[t.Name] = true
+	}
 	knownWord(v, row, "state", t.State, rota.TemplateActive, rota.TemplateArchived)
 	v.times(row, t.CreatedAt, t.UpdatedAt, t.Since)
 	if t.Owner == "" && t.State != rota.TemplateArchived {
@@ -36,6 +39,7 @@ func (v *Verifier) Template(t *rota.Template, typ string, webhooks int, stored [
 		return
 	}
 	v.checkAccepted(row, (&rota.PutTemplate{Name: t.Name, Spec: spec}).Validate(), rota.CheckBadSpec)
+	v.noteSealed(spec.Webhooks)
 	v.column(row, "type", typ, spec.Type)
 	v.column(row, "number of webhooks", strconv.Itoa(webhooks), strconv.Itoa(len(spec.Webhooks)))
 }
@@ -54,6 +58,7 @@ func (v *Verifier) Webhooks(h *rota.Webhooks, stored []byte) {
 	v.times(rules.WebhooksSubject, h.UpdatedAt)
 	if spec, read := readSpec[webhookList](v, rules.WebhooksSubject, stored); read {
 		v.checkAccepted(rules.WebhooksSubject, (&rota.PutWebhooks{Spec: spec}).Validate(), rota.CheckBadSpec)
+		v.noteSealed(spec)
 	}
 }
 

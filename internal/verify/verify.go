@@ -28,17 +28,22 @@ type Verifier struct {
 	keysAfter   *string // a Sweep is to balance all keys after this one; nil: none
 	limits      rota.ThrottleSpec
 	templates   map[string]rota.TemplateState
+	dropped     map[string]bool // templates without an owner
 	schedules   map[string]*declaredSchedule
 	createdFrom map[string]rota.ID // one job created from each template
 	active      rota.ID            // the ACTIVE reservation
 	principals  map[string]*declaredPrincipal
 	hasAccess   bool // there are principals or tokens
+	hasSecrets  bool
+	secretsOf   string // template of the last secret
+	secretCount int    // secrets of that template
+	secretBytes int    // bytes of their values
 }
 
 // NewVerifier returns a Verifier that reports each violation once.
 func NewVerifier(report func(rota.Violation)) *Verifier {
 	return &Verifier{
-		report: report, intents: map[rules.Intent]bool{}, templates: map[string]rota.TemplateState{},
+		report: report, intents: map[rules.Intent]bool{}, templates: map[string]rota.TemplateState{}, dropped: map[string]bool{},
 		schedules: map[string]*declaredSchedule{}, createdFrom: map[string]rota.ID{},
 		principals: map[string]*declaredPrincipal{},
 	}

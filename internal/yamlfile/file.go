@@ -150,7 +150,11 @@ func (f *File) Entries(mapping ast.Node) ([]Entry, error) {
 		case !isText:
 			return nil, f.ErrorAt(v.Key, "this is not the name of a value", "write a name before the colon, in quotes if it has special characters")
 		case seen[name]:
-			return nil, f.ErrorAt(v.Key, strconv.Quote(name)+" is given twice", "remove one of them")
+			hint := "remove one of them"
+			if IsMapping(v.Value) {
+				hint = "merge them into one"
+			}
+			return nil, f.ErrorAt(v.Key, strconv.Quote(name)+" is given twice", hint)
 		}
 		seen[name] = true
 		entries[i] = Entry{name, v.Key, v.Value}

@@ -14,7 +14,8 @@ func TestErrorsNameFileAndLine(t *testing.T) {
 		{"a: 1\nb: [1\n", "f:2: not valid YAML: "},
 		{"a:\n\tb: 1\n", "f:2: not valid YAML: there is a tab; indent with spaces"},
 		{"a: 1\n---\nb: 2\n", "f:3: a second document begins here"},
-		{"a: 1\nb: 2\na: 3\n", `f:3: "a" is given twice`},
+		{"a: 1\nb: 2\na: 3\n", `f:3: "a" is given twice; remove one of them`},
+		{"a: {b: 1}\na: {c: 1}\n", `f:2: "a" is given twice; merge them into one`},
 		{"? a\n: 1\n", "f:1: this is not the name of a value"},
 		{"a: 1\nb: " + strings.Repeat("[", DepthMax+1), "f:2: nested more than 510 levels deep"},
 	} {

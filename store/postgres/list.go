@@ -5,10 +5,9 @@ import (
 	"github.com/rotajobs/rota/internal/storekit"
 )
 
-var (
-	// A dead letter is handled while a redrive exists that was not cancelled, which mostly shows in
-	// the redrive's first attempt. OFFSET 0 has it looked up for each dead letter on its own.
-	isDead = `j.sequel = 'dead' AND NOT EXISTS (
+// A dead letter is handled while a redrive exists that was not cancelled, which mostly shows in
+// the redrive's first attempt. OFFSET 0 has it looked up for each dead letter on its own.
+var isDead = `j.sequel = 'dead' AND NOT EXISTS (
   SELECT
   FROM rota_jobs a
   WHERE a.redrive_of = coalesce(j.execution_id, j.id) AND CASE a.sequel
@@ -26,7 +25,6 @@ var (
       WHERE chain.sequel IS DISTINCT FROM 'retry' AND ` + storekit.NotCancelled("chain") + `)
     ELSE ` + storekit.NotCancelled("a") + ` END
   OFFSET 0)`
-)
 
 // listSQL returns the statement of a list. Jobs are listed by id, and a statement contains only the
 // requested filters, so that the planner finds the index that fits. Dead letters and schedules have

@@ -81,6 +81,13 @@ func loadUntracked[T any](k *rules.RowKind[string, T], table *storekit.Table[T],
 	})
 }
 
+// loadUnderLock returns a loader of rows by any key, one statement for each, that adds nothing to the read set, as loadUntracked.
+func loadUnderLock[K comparable, T any](k *rules.RowKind[K, T], table *storekit.Table[T]) rules.Loader[*tx] {
+	return rules.LoadEach(k, func(t *tx, key K, u *rules.UnitOfWork) error {
+		return t.Read(table.ByKey(), storekit.ScanInto(table, k.Into(u)), storekit.KeyArgs(key)...)
+	})
+}
+
 func (t *tx) loadTypes(names []string, u *rules.UnitOfWork) []statement {
 	var left []string
 	var keys []rowKey

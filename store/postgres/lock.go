@@ -38,7 +38,7 @@ type lockKey int32
 
 func lockFor(c rules.LockClass, name string) lockKey {
 	switch c {
-	case rules.LockOrder, rules.LockGraph, rules.LockThrottle, rules.LockWebhooks, rules.LockActive, rules.LockAccess, rules.LockAccessState: // there is one of the class
+	case rules.LockOrder, rules.LockGraph, rules.LockThrottle, rules.LockWebhooks, rules.LockActive, rules.LockAccess, rules.LockAccessState, rules.LockSecretKey: // there is one of the class
 		return singleLock(c)
 	}
 	h := fnv.New32a()

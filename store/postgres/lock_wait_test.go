@@ -150,7 +150,7 @@ func TestLockNumbersAreStable(t *testing.T) {
 	for i, c := range []rules.LockClass{
 		rules.LockCommand, rules.LockOrder, rules.LockUniqueKey, rules.LockGraph, rules.LockThrottle, rules.LockWebhooks,
 		rules.LockType, rules.LockTemplate, rules.LockSchedule, rules.LockGroup, rules.LockRedriven, rules.LockRequest,
-		rules.LockActive, rules.LockKeyQueue, rules.LockOpen, rules.LockAccess, rules.LockAccessState,
+		rules.LockActive, rules.LockKeyQueue, rules.LockOpen, rules.LockAccess, rules.LockAccessState, rules.LockSecretKey,
 	} {
 		if c != rules.LockClass(i+1) {
 			t.Errorf("class %d has the number %d", i+1, c)

@@ -331,8 +331,10 @@ EXPLAIN (ANALYZE, TIMING OFF, SUMMARY OFF) EXECUTE e (`+strings.Join(values, ", 
 			index string
 			query rota.JobQuery
 		}{
-			{"jobs_name", rota.JobQuery{Name: "n7"}}, {"jobs_unique_key", rota.JobQuery{UniqueKey: "k7", Tails: true}},
-			{"jobs_scope", rota.JobQuery{ScopeID: "s7", ScopeKind: "tenant"}}, {"jobs_error_code", rota.JobQuery{ErrorCode: "e7", State: rota.StateFailed}},
+			{"jobs_name", rota.JobQuery{Name: "n7"}},
+			{"jobs_unique_key", rota.JobQuery{UniqueKey: "k7", Tails: true}},
+			{"jobs_scope", rota.JobQuery{ScopeID: "s7", ScopeKind: "tenant"}},
+			{"jobs_error_code", rota.JobQuery{ErrorCode: "e7", State: rota.StateFailed}},
 			{"jobs_pkey", rota.JobQuery{Text: "nothing", State: rota.StateFailed}},
 		} {
 			bound, args := reads.BoundSQL(&one.query)

@@ -120,6 +120,7 @@ func forbiddenRelated() (all []attempt) {
 	all = append(all, forbiddenGroups()...)
 	all = append(all, forbiddenRequests()...)
 	all = append(all, forbiddenAccess()...)
+	all = append(all, forbiddenSecrets()...)
 	return append(all, forbiddenReservations()...)
 }
 

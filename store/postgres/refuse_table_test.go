@@ -68,7 +68,7 @@ func insertGuardedRows(t testing.TB, s *Store) map[string]rota.ID {
 	t.Helper()
 	ids := map[string]rota.ID{}
 	p := newRawConn(t, s, ids)
-	for _, sql := range slices.Concat(jobRows, relatedRows, accessRows) {
+	for _, sql := range slices.Concat(jobRows, relatedRows, accessRows, secretRows) {
 		for _, name := range placeholder.FindAllString(sql, -1) {
 			if _, known := ids[name[1:]]; !known {
 				ids[name[1:]] = rota.NewID()

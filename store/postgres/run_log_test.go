@@ -28,8 +28,15 @@ func TestLogChunksAreReadFromAnyOffset(t *testing.T) {
 		want   string
 		from   int64
 	}{
-		{0, 100, "one\ntwo\n" + binary, 0}, {3, 100, "one\ntwo\n" + binary, 0}, {4, 100, "two\n" + binary, 4}, {9, 100, binary, 8},
-		{12, 100, "", 0}, {99, 100, "", 0}, {0, 1, "one\n", 0}, {0, 5, "one\ntwo\n", 0}, {-1, 1, binary, 8},
+		{0, 100, "one\ntwo\n" + binary, 0},
+		{3, 100, "one\ntwo\n" + binary, 0},
+		{4, 100, "two\n" + binary, 4},
+		{9, 100, binary, 8},
+		{12, 100, "", 0},
+		{99, 100, "", 0},
+		{0, 1, "one\n", 0},
+		{0, 5, "one\ntwo\n", 0},
+		{-1, 1, binary, 8},
 	} {
 		chunks, err := s.ReadLog(t.Context(), job, test.offset, test.bytes)
 		must(t, err)

@@ -38,6 +38,7 @@ func fillRelated(t testing.TB, s *Store) map[string]rota.ID {
 	p.reserve()
 	p.deliver()
 	p.access()
+	p.secrets()
 	verifyClean(t, s)
 	return p.ids
 }
@@ -269,4 +270,12 @@ func (p *fixture) access() {
 	p.apply(&rota.GrantPrivileges{Meta: rota.NewMeta("ada"), To: []string{"alice"}, Role: "low"})
 	p.apply(&rota.GrantPrivileges{Meta: rota.NewMeta("ada"), To: []string{"alice"}, Privileges: []rota.Privilege{rota.ExecuteJob}, Job: "report"})
 	p.apply(&rota.PutToken{Meta: rota.NewMeta("ada"), TokenID: "token001", User: "alice", Scope: rota.ScopeRead, Hash: strings.Repeat("0123456789abcdef", 4)})
+}
+
+// secrets sets two secrets of a template.
+func (p *fixture) secrets() {
+	p.apply(&rota.PutTemplate{Meta: rota.NewMeta("ada"), Name: "backup", Spec: rota.TemplateSpec{Type: "idle"}})
+	for _, key := range []string{"A", "B"} {
+		p.apply(&rota.PutSecret{Meta: rota.NewMeta("ada"), Template: "backup", Key: key, Sealed: rota.FormatSealed("0123456789abcdef", []byte("x"))})
+	}
 }

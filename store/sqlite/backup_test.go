@@ -167,3 +167,13 @@ func TestInterruptedBackupLeavesNothing(t *testing.T) {
 		t.Errorf("left behind: %v, %v", entries, err)
 	}
 }
+
+func countJobs(t *testing.T, s *Store) int {
+	t.Helper()
+	last := rota.Checked{}
+	for v, err := range s.VerifyProgress(t.Context(), func(c rota.Checked) { last = c }) {
+		must(t, err)
+		t.Errorf("%+v", v)
+	}
+	return last.Jobs
+}

@@ -86,8 +86,10 @@ func TestLocksListWhatWasReadByKey(t *testing.T) {
 		_, err := rules.Apply(tx, at(0, enqueue(rota.NewJob{Type: "web", UniqueKey: "b"}, rota.NewJob{Type: "mail", UniqueKey: "a"})))
 		must(t, err)
 		for _, want := range []rules.Lock{
-			{Class: rules.LockUniqueKey, Name: "web\x00b"}, {Class: rules.LockUniqueKey, Name: "mail\x00a"},
-			{Class: rules.LockType, Name: "web"}, {Class: rules.LockType, Name: "mail"},
+			{Class: rules.LockUniqueKey, Name: "web\x00b"},
+			{Class: rules.LockUniqueKey, Name: "mail\x00a"},
+			{Class: rules.LockType, Name: "web"},
+			{Class: rules.LockType, Name: "mail"},
 		} {
 			if !slices.Contains(tx.locks.Names, want) {
 				t.Errorf("%+v is missing: %+v", want, tx.locks)

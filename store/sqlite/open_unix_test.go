@@ -213,16 +213,6 @@ func TestBackupToFullDiskLeavesNothing(t *testing.T) {
 	verifyClean(t, s)
 }
 
-func countJobs(t *testing.T, s *Store) int {
-	t.Helper()
-	last := rota.Checked{}
-	for v, err := range s.VerifyProgress(t.Context(), func(c rota.Checked) { last = c }) {
-		must(t, err)
-		t.Errorf("%+v", v)
-	}
-	return last.Jobs
-}
-
 // TestNewFileIsPrivateAndReadableFileIsWarnedOf creates a store with umask 0: the file and the
 // files beside it are readable only for this user. If all users can read an existing file, Open
 // logs a warning, unless its directory prevents access, and does not change the mode.

@@ -136,6 +136,7 @@ var plans = map[string]plan{
 	"roles":                       {indexes: []string{"rota_principals_roles"}, scans: []string{"rota_principals"}},
 	"tokens of a user":            {indexes: []string{"rota_access_tokens_user"}},
 	"ended tokens":                {indexes: []string{"COVERING INDEX rota_access_tokens_ended"}},
+	"any secrets":                 {indexes: []string{"COVERING INDEX rota_secrets_fingerprint", "rota_templates_webhooks"}, scans: []string{"rota_secrets", "rota_templates"}}, // its first rows, and the templates with webhooks
 	"earlier members":             {indexes: []string{"rota_jobs_member"}},
 
 	// Lookups of triggers.

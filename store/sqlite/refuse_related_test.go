@@ -98,7 +98,7 @@ func insertRelatedRows(t testing.TB, path string, jobs map[string]rota.ID) {
 	}
 	conn := rawConn(t, path)
 	defer conn.Close()
-	for _, sql := range slices.Concat(relatedRows, accessRows) {
+	for _, sql := range slices.Concat(relatedRows, accessRows, secretRows) {
 		if err := sqlitex.ExecuteTransient(conn, sql, &sqlitex.ExecOptions{Named: namedIn(sql, jobs)}); err != nil {
 			t.Fatalf("%s: %v", sql, err)
 		}
@@ -151,6 +151,7 @@ func forbiddenRelated() (all []attempt) {
 	all = append(all, forbiddenGroups()...)
 	all = append(all, forbiddenRequests()...)
 	all = append(all, forbiddenAccess()...)
+	all = append(all, forbiddenSecrets()...)
 	return append(all, forbiddenReservations()...)
 }
 

@@ -47,7 +47,7 @@ func TestAllowedStatementsPass(t *testing.T) {
 	s := openTest(t, Config{})
 	jobs := insertGuardedRows(t, s)
 	conn := rawConn(t, s.path)
-	for _, a := range slices.Concat(allowed, allowedRelated, allowedAccess) {
+	for _, a := range slices.Concat(allowed, allowedRelated, allowedAccess, allowedSecrets) {
 		t.Run(a.name, func(t *testing.T) {
 			if changed, err := tryStatement(t, conn, a, jobs); err != nil || !changed {
 				t.Errorf("answered with %v, changed %t\n%s", err, changed, a.sql)
@@ -87,7 +87,7 @@ func TestEveryColumnHasForbiddenUpdate(t *testing.T) {
 	for _, table := range []string{ // the audit's trigger refuses all columns at once
 		"rota_jobs", "rota_types", "rota_templates", "rota_schedules", "rota_edges", "rota_throttle", "rota_buckets",
 		"rota_groups", "rota_reservations", "rota_intents", "rota_webhooks", "rota_definitions", "rota_dropped",
-		"rota_principals", "rota_access_tokens", "rota_access_state",
+		"rota_principals", "rota_access_tokens", "rota_access_state", "rota_secrets", "rota_secret_keys",
 	} {
 		for _, name := range column(t, conn, `SELECT name FROM pragma_table_info('`+table+`')`) {
 			named := regexp.MustCompile(`UPDATE (OR \w+ )?` + table + ` SET ([^W]*, )?` + name + ` = `)
@@ -176,7 +176,7 @@ var (
 	refusals    = regexp.MustCompile(`RAISE\(ROLLBACK, '[^']*'\)`)
 	checkClause = regexp.MustCompile(`(?m)^  CHECK \((?:.*\n    )*.*\)`)
 	checkTerm   = regexp.MustCompile(`\(\w+ IS NULL\) = \(\w+ IS NULL\)|\w+ IS (?:NOT )?(?:NULL|'none')|\w+ & \d+ = 0|` +
-		`length\(\w+\) = \d+|\w+ (?:[<>=]+|IN) (?:\([^)]*\)|\w+|'\w*')|ELSE 0`)
+		`length\(\w+\) (?:= \d+|BETWEEN \d+ AND \d+)|(?:\w+|substr\([^)]*\)) NOT GLOB '[^']*'|substr\([^)]*\) = .*'|\w+ (?:[<>=]+|IN) (?:\([^)]*\)|\w+|'\w*')|ELSE 0`)
 )
 
 // tryStatement executes a statement, reports whether it changed rows, and rolls it back.

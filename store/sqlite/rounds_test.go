@@ -13,17 +13,21 @@ var rounds = map[int][]string{
 		"enqueue", "extend", "note", "cancel running", "edit", "delay", "normalise", "put type", "switch type",
 		"put template", "put schedule", "switch schedule", "enqueue group", "cancel group", "reserve",
 		"direct", "release", "finish of a direct run", "remember", "put webhooks", "set owner",
+		"delete secret", "promote secret key", "rewrap secrets",
 	},
 	2: {
 		"ready", "claim", "finish", "cancel queued", "move", "reap", "recover", "archive", "put limits",
 		"prune", "redrive", "run again", "enqueue with webhooks", "claim of a delivery", "finish of a delivery",
+		"put secret", "put secret again",
 	},
 	3: {
 		"all", "delete schedule", "fire once", "trigger", "backfill", "finish of a key", "claim of a rate",
 		"sweep", "claim with webhooks", "finish with webhooks", "reap with webhooks", "sweep of each key", "finish of a key and a type",
+		"recreate with secrets", "put secret of another key",
 	},
 	4: {
 		"sweep of each key of a type", "death of a member", "run now", "fire with webhooks", "all with the webhooks that it puts",
+		"drop with secrets",
 	},
 	5: {
 		"fire",

@@ -181,6 +181,70 @@ var relatedScenarios = []scenario{
 		}
 		return at(rota.RequestKeep, rememberCommand("c")) // also deletes two expired keys
 	}},
+	{"put secret", func(t testing.TB, s rota.Store) rota.Batch {
+		template(t, s, rota.TemplateSpec{Type: "mail"})
+		return at(0, secretCommand("A"))
+	}},
+	{"put secret again", func(t testing.TB, s rota.Store) rota.Batch {
+		putSecrets(t, s)
+		return at(time.Second, secretCommand("A"))
+	}},
+	{"put secret of another key", func(t testing.TB, s rota.Store) rota.Batch {
+		putSecrets(t, s)
+		for _, key := range []string{"A", "B"} {
+			apply(t, s, at(0, &rota.DeleteSecret{Meta: rota.NewMeta("ada"), Template: "digest", Key: key}))
+		}
+		c := secretCommand("A")
+		c.Sealed = rota.FormatSealed("fedcba9876543210", []byte("x"))
+		return at(time.Second, c)
+	}},
+	{"delete secret", func(t testing.TB, s rota.Store) rota.Batch {
+		putSecrets(t, s)
+		return at(time.Second, &rota.DeleteSecret{Meta: rota.NewMeta("ada"), Template: "digest", Key: "A"})
+	}},
+	{"promote secret key", func(t testing.TB, s rota.Store) rota.Batch {
+		putSecrets(t, s)
+		return at(time.Second, promoteKey())
+	}},
+	{"rewrap secrets", func(t testing.TB, s rota.Store) rota.Batch {
+		rows := putSecrets(t, s)
+		apply(t, s, at(0, promoteKey()))
+		c := &rota.RewrapSecrets{Meta: rota.NewMeta("ada")}
+		for _, one := range rows {
+			c.Items = append(c.Items, rota.RewrappedSecret{
+				Template: one.Template, Key: one.Key, Version: one.ID, Was: promoteKey().From, Sealed: rota.FormatSealed(promoteKey().To, []byte("x")),
+			})
+		}
+		return at(time.Second, c)
+	}},
+	{"recreate with secrets", func(t testing.TB, s rota.Store) rota.Batch {
+		putSecrets(t, s)
+		return at(time.Second, &rota.PutTemplate{Meta: rota.NewMeta("ada"), Name: "digest", Recreate: true, Spec: rota.TemplateSpec{Type: "web"}})
+	}},
+	{"drop with secrets", func(t testing.TB, s rota.Store) rota.Batch {
+		putSecrets(t, s)
+		declare(t, s, "digest", rota.ScheduleSpec{Every: time.Hour})
+		return at(time.Second, &rota.Drop{Meta: rota.NewMeta("ada"), Name: "digest"})
+	}},
+}
+
+func secretCommand(key string) *rota.PutSecret {
+	return &rota.PutSecret{Meta: rota.NewMeta("ada"), Template: "digest", Key: key, Sealed: rota.FormatSealed(promoteKey().From, []byte("x"))}
+}
+
+func promoteKey() *rota.PromoteSecretKey {
+	return &rota.PromoteSecretKey{Meta: rota.NewMeta("ada"), From: "0123456789abcdef", To: "fedcba9876543210"}
+}
+
+// putSecrets declares a template with two secrets.
+func putSecrets(t testing.TB, s rota.Store) []*rota.PutSecret {
+	t.Helper()
+	template(t, s, rota.TemplateSpec{Type: "mail"})
+	all := []*rota.PutSecret{secretCommand("A"), secretCommand("B")}
+	for _, c := range all {
+		apply(t, s, at(0, c))
+	}
+	return all
 }
 
 func rememberCommand(key string) *rota.Remember {

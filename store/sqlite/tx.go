@@ -77,6 +77,8 @@ var loaders = append(storekit.Loaders[*writer](&searches),
 	loadRow(rules.Principals, storekit.Principals),
 	loadRow(rules.AccessTokens, storekit.AccessTokens),
 	loadRow(rules.AccessState, storekit.AccessState),
+	loadRow(rules.Secrets, storekit.Secrets),
+	loadRow(rules.SecretKeys, storekit.SecretKeys),
 )
 
 // loadRow returns a loader of the rows of a table, one at a time.

@@ -148,4 +148,17 @@ var relatedCorruptions = []corruption{
 	{rota.CheckTokenShape, "a hash in capitals", []string{`UPDATE rota_access_tokens SET hash = upper(hash)`}, nil},
 	{rota.CheckTokenShape, "revoked by an actor at no time", []string{`UPDATE rota_access_tokens SET revoked_by = 'eve'`}, []string{rota.CheckFile}},
 	{rota.CheckAccessState, "it is gone", []string{`DELETE FROM rota_access_state`}, nil},
+
+	{rota.CheckSecretShape, "a key that begins with a digit", []string{`UPDATE rota_secrets SET key = '1A' WHERE key = 'A'`}, []string{rota.CheckFile}},
+	{rota.CheckSecretShape, "a value that is not sealed", []string{`UPDATE rota_secrets SET sealed = 'plain' WHERE key = 'A'`}, []string{rota.CheckFile}},
+	{rota.CheckSecretShape, "a ciphertext that no base64 ends with", []string{`UPDATE rota_secrets SET sealed = substr(sealed, 1, 27) || 'A' WHERE key = 'A'`}, nil},
+	{rota.CheckSecretShape, "another fingerprint than that of the ciphertext", []string{`UPDATE rota_secrets SET fingerprint = 'fedcba9876543210' WHERE key = 'A'`}, []string{rota.CheckFile}},
+	{rota.CheckSecretShape, "the zero version", []string{`UPDATE rota_secrets SET version = zeroblob(16) WHERE key = 'A'`}, nil},
+	{rota.CheckOutOfRange, "the time of a secret", []string{`UPDATE rota_secrets SET updated_at = 9223372036854775807 WHERE key = 'A'`}, nil},
+	{rota.CheckSecretTemplate, "it is gone", []string{`DELETE FROM rota_templates WHERE name = 'backup'`}, nil},
+	{rota.CheckSecretTemplate, "it was dropped", []string{`UPDATE rota_templates SET state = 'ARCHIVED', owner = NULL WHERE name = 'backup'`}, nil},
+	{rota.CheckSecretTemplate, "it has too many", []string{`WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 99)
+		INSERT INTO rota_secrets SELECT template, 'K' || i, sealed, fingerprint, version, created_by, created_at, updated_at FROM rota_secrets, n WHERE key = 'A'`}, nil},
+	{rota.CheckSecretKeys, "it is gone", []string{`DELETE FROM rota_secret_keys`}, nil},
+	{rota.CheckSecretKeys, "a fingerprint in capitals", []string{`UPDATE rota_secret_keys SET primary_key = upper(primary_key)`}, []string{rota.CheckFile}},
 }

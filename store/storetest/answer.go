@@ -188,6 +188,15 @@ func (b *text) accessReply(indent string, reply rota.Reply) {
 		b.token(indent, r.Token)
 	case *rota.TokensTouched:
 		b.line(indent, "tokens touched", fmt.Sprint(r.Touched))
+	case *rota.SecretPut:
+		b.line(indent, "secret put, changed", fmt.Sprint(r.Changed))
+		b.secret(indent, r.Secret)
+	case *rota.SecretDeleted:
+		b.line(indent, "secret deleted, gone", fmt.Sprint(r.Gone))
+	case *rota.SecretsRewrapped:
+		b.line(indent, "secrets rewrapped", fmt.Sprint(r.Rewrapped))
+	case *rota.SecretKeyPromoted:
+		b.line(indent, "key promoted, changed", fmt.Sprint(r.Changed))
 	case *rota.AccessRecorded:
 		b.line(indent, "access recorded", fmt.Sprint(r.Recorded))
 	default:

@@ -20,7 +20,7 @@ const dumpPage = 50
 func Dump(ctx context.Context, s rota.Store) (string, error) {
 	var b text
 	for _, part := range []func(context.Context, rota.Store, *text) error{
-		dumpJobs, dumpDeclared, dumpThrottle, dumpWebhooks, dumpGroups, dumpReservations, dumpAccess, dumpDue, dumpAudit,
+		dumpJobs, dumpDeclared, dumpThrottle, dumpWebhooks, dumpGroups, dumpReservations, dumpAccess, dumpSecrets, dumpDue, dumpAudit,
 	} {
 		if err := part(ctx, s, &b); err != nil {
 			return "", err
@@ -111,6 +111,20 @@ func dumpAccess(ctx context.Context, s rota.Store, b *text) error {
 	return eachPage("", func(after string) ([]*rota.AccessToken, error) {
 		return s.AccessTokens(ctx, rota.TokenQuery{After: after, Limit: dumpPage})
 	}, func(t *rota.AccessToken) string { b.token("", t); return t.ID })
+}
+
+func dumpSecrets(ctx context.Context, s rota.Store, b *text) error {
+	state, err := s.SecretState(ctx)
+	if err != nil {
+		return err
+	}
+	b.line("", "secret keys", fmt.Sprintf("primary %s needed %v", state.Primary, state.Needed))
+	return eachPage(rota.SecretName{}, func(after rota.SecretName) ([]*rota.Secret, error) {
+		return s.Secrets(ctx, rota.SecretQuery{After: after, Limit: dumpPage})
+	}, func(one *rota.Secret) rota.SecretName {
+		b.secret("", one)
+		return rota.SecretName{Template: one.Template, Key: one.Key}
+	})
 }
 
 func dumpDue(ctx context.Context, s rota.Store, b *text) error {

@@ -17,9 +17,10 @@ var silentVerbs = map[rota.Verb]string{
 	rota.VerbNormalise: "the order stays the same",
 	rota.VerbRemember:  "it records the key of a request",
 
-	rota.VerbTouchTokens:  "a use of a token changes no right",
-	rota.VerbRecordAccess: "it records what happened elsewhere in the audit",
-	rota.VerbSweep:        "it completes another command, which has published its events; jobs that it ends have their own",
+	rota.VerbTouchTokens:   "a use of a token changes no right",
+	rota.VerbRecordAccess:  "it records what happened elsewhere in the audit",
+	rota.VerbRewrapSecrets: "the values stay; the promotion of the key has published its event",
+	rota.VerbSweep:         "it completes another command, which has published its events; jobs that it ends have their own",
 }
 
 // testEveryCommandPublishes sends each command to rows that it changes. A command without an event

@@ -15,6 +15,7 @@ func (g *gen) accessCommand() rota.Command {
 	return choose(g, "access verb",
 		g.putPrincipal, g.putPrincipal, g.putPrincipal, g.dropPrincipal, g.grantPrivileges, g.grantPrivileges, g.grantPrivileges, g.grantPrivileges,
 		g.putToken, g.putToken, g.revokeToken, g.touchTokens, g.recordAccess,
+		g.putSecret, g.putSecret, g.putSecret, g.deleteSecret, g.rewrapSecrets, g.promoteSecretKey,
 	)()
 }
 

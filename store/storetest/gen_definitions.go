@@ -31,7 +31,7 @@ func (g *gen) members() []func() rota.Command {
 		g.enqueue, g.enqueue, g.finish, g.finish, g.cancel, g.edit, g.note,
 		g.putSchedule, g.putTemplate, g.putType, g.switchType, g.archive, g.unarchive, g.putThrottle,
 		g.switchSchedule, g.deleteSchedule, g.drop, g.trigger, g.enqueueGroup, g.cancelGroup, g.redrive,
-		g.putWebhooks, g.putPrincipal, g.dropPrincipal, g.grantPrivileges, g.grantPrivileges, g.setOwner,
+		g.putWebhooks, g.putPrincipal, g.dropPrincipal, g.grantPrivileges, g.grantPrivileges, g.setOwner, g.putSecret, g.deleteSecret,
 	}
 }
 
@@ -165,7 +165,7 @@ func (g *gen) putWebhooks() rota.Command {
 func (g *gen) webhooks(urls ...string) (hooks []rota.Webhook) {
 	for _, url := range urls {
 		if !g.rarely(3, "no webhook") {
-			hooks = append(hooks, rota.Webhook{URL: url, Secret: choose(g, "secret", "s", "z"), Events: choose(g, "events",
+			hooks = append(hooks, rota.Webhook{URL: url, Secret: g.webhookSecret(), Events: choose(g, "events",
 				nil, []rota.EventKind{rota.EventJobDead, rota.EventJobFailed}, []rota.EventKind{rota.EventJobStarted})})
 		}
 	}

@@ -160,6 +160,7 @@ func Stories(t *testing.T, h Harness) {
 		{"principals", testPrincipals},
 		{"grants", testGrants},
 		{"tokens", testTokens},
+		{"secrets", testSecrets},
 		{"access records", testAccessRecords},
 	} {
 		t.Run(part.name, func(t *testing.T) {

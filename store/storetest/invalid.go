@@ -72,6 +72,7 @@ func testInvalid(t *testing.T, h Harness) {
 		{rota.VerbGrantPrivileges, invalidGrants()},
 		{rota.VerbPutToken, invalidTokens()},
 		{rota.VerbRecordAccess, invalidAccessRecords()},
+		{rota.VerbPutSecret, invalidSecrets()},
 	}
 	if h.slice {
 		groups = groups[:1]

@@ -9,7 +9,7 @@ import (
 
 // races returns the races of two commands. Each of a pair reads what the other writes.
 func races() []race {
-	return slices.Concat(scheduleRaces(), dropRaces(), leaseRaces(), accessRaces(), []race{
+	return slices.Concat(scheduleRaces(), dropRaces(), leaseRaces(), accessRaces(), secretRaces(), []race{
 		{"the end of a member against the cancel of the next: the third has the turn", endAgainstMember, thirdHasTurn},
 		{"two members end concurrently: the third has the turn", endAgainstEnd, thirdHasTurn},
 		{"a permanent failure against a failure: a stopped group has no retry", permanentAgainstFailure, allMembersEnded},

@@ -84,8 +84,17 @@ func lists(rt *rapid.T, s rota.Store, q rota.PruneQuery) string {
 		fmt.Fprintf(&b, "counted: %d %v\n", count, rota.CodeOf(err))
 	}
 	for _, pick := range []rota.AuditQuery{
-		{Actor: "ada"}, {Actor: rota.SystemActor}, {Acts: []string{rota.AuditJobFailed, rota.AuditJobCancelled, rota.AuditJobStopping}}, {Schedule: "x"}, {Subject: "schedule x"}, {Subject: "limits"},
-		{Name: "x"}, {UniqueKey: "k"}, {ScopeID: "tenant"}, {ErrorCode: "oops"}, {Text: "ADA", Outcomes: []string{"FAILED", rota.AuditOK}},
+		{Actor: "ada"},
+		{Actor: rota.SystemActor},
+		{Acts: []string{rota.AuditJobFailed, rota.AuditJobCancelled, rota.AuditJobStopping}},
+		{Schedule: "x"},
+		{Subject: "schedule x"},
+		{Subject: "limits"},
+		{Name: "x"},
+		{UniqueKey: "k"},
+		{ScopeID: "tenant"},
+		{ErrorCode: "oops"},
+		{Text: "ADA", Outcomes: []string{"FAILED", rota.AuditOK}},
 	} {
 		pick.Limit = q.Limit
 		entries, err := auditPages(context.Background(), s, pick)

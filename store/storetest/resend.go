@@ -213,6 +213,14 @@ func (y *story) wantNothingDone(r rota.Result) {
 		done = count(reply.Changed)
 	case *rota.ScheduleDeleted:
 		done = count(!reply.Gone)
+	case *rota.SecretPut:
+		done = count(reply.Changed)
+	case *rota.SecretDeleted:
+		done = count(!reply.Gone)
+	case *rota.SecretsRewrapped:
+		done = reply.Rewrapped
+	case *rota.SecretKeyPromoted:
+		done = count(reply.Changed)
 	case *rota.PrincipalPut:
 		done = count(reply.Changed)
 	case *rota.PrincipalDropped:

@@ -45,6 +45,26 @@ func resendAccessCommands() []repeatedCommand {
 			do[*rota.TokenPut](y, y.tokenCommand("token001", rota.AdminUser))
 			return &rota.TouchTokens{Meta: y.ids.meta(), Uses: []rota.TokenUse{{TokenID: "token001", At: y.now}}}
 		}, true},
+		{"put secret", func(y *story) rota.Command {
+			y.declareTemplate("backup", rota.TemplateSpec{})
+			return y.secretCommand("backup", "PASSWORD", "one")
+		}, true},
+		{"delete secret", func(y *story) rota.Command {
+			y.declareTemplate("backup", rota.TemplateSpec{})
+			do[*rota.SecretPut](y, y.secretCommand("backup", "PASSWORD", "one"))
+			return &rota.DeleteSecret{Meta: y.ids.meta(), Template: "backup", Key: "PASSWORD"}
+		}, true},
+		{"promote secret key", func(y *story) rota.Command {
+			y.declareTemplate("backup", rota.TemplateSpec{})
+			do[*rota.SecretPut](y, y.secretCommand("backup", "PASSWORD", "one"))
+			return y.promoteCommand()
+		}, true},
+		{"rewrap secrets", func(y *story) rota.Command {
+			y.declareTemplate("backup", rota.TemplateSpec{})
+			do[*rota.SecretPut](y, y.secretCommand("backup", "PASSWORD", "one"))
+			do[*rota.SecretKeyPromoted](y, y.promoteCommand())
+			return y.rewrapCommand("again")
+		}, true},
 		{"record access", func(y *story) rota.Command {
 			return &rota.RecordAccess{Meta: y.ids.meta(), Records: []rota.AccessRecord{{Act: rota.AuditLogin, Actor: "ada"}}}
 		}, true},

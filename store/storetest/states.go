@@ -154,9 +154,19 @@ func stateQueries(limit int) (all []rota.JobQuery) {
 			rota.JobQuery{State: state, Status: rota.StatusRunning, Tails: true, Limit: limit})
 	}
 	for _, q := range []rota.JobQuery{ // texts of names only: the model writes other errors
-		{Tails: true}, {Tails: true, Schedule: "y"}, {Name: "n"}, {Name: "x", State: rota.StateFailed}, {Type: "a", Unnamed: true}, {UniqueKey: "k"},
-		{ScopeID: "tenant"}, {ScopeKind: rota.GlobalScopeKind}, {ErrorCode: "oops"}, {Text: "TENA"}, {Text: "K", State: rota.StateScheduled},
-		{Tails: true, OfExecution: true, ErrorCode: "oops"}, {Tails: true, OfExecution: true, Text: "ten"},
+		{Tails: true},
+		{Tails: true, Schedule: "y"},
+		{Name: "n"},
+		{Name: "x", State: rota.StateFailed},
+		{Type: "a", Unnamed: true},
+		{UniqueKey: "k"},
+		{ScopeID: "tenant"},
+		{ScopeKind: rota.GlobalScopeKind},
+		{ErrorCode: "oops"},
+		{Text: "TENA"},
+		{Text: "K", State: rota.StateScheduled},
+		{Tails: true, OfExecution: true, ErrorCode: "oops"},
+		{Tails: true, OfExecution: true, Text: "ten"},
 	} {
 		q.Limit = limit
 		all = append(all, q)

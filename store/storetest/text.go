@@ -243,6 +243,14 @@ func (b *text) reservation(indent string, r *rota.Reservation) {
 	b.line(in, "job", r.JobID.String())
 }
 
+func (b *text) secret(indent string, s *rota.Secret) {
+	if s == nil {
+		b.line(indent, "secret", "none")
+		return
+	}
+	b.line(indent, "secret "+s.Template+"/"+s.Key, fmt.Sprintf("%s version %s by %s at %s, %s", brief(s.Sealed), s.Version, s.CreatedBy, timeText(s.CreatedAt), timeText(s.UpdatedAt)))
+}
+
 func (b *text) due(d rota.Due) {
 	b.line("", "next ready", timeText(d.Ready))
 	b.line("", "next fire", timeText(d.Fire))

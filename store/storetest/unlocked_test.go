@@ -185,6 +185,9 @@ func nameOf(row reflect.Value) any {
 	if id := row.FieldByName("ID"); id.IsValid() {
 		return id.Interface()
 	}
+	if key := row.FieldByName("Key"); key.IsValid() { // a secret
+		return rota.SecretName{Template: row.FieldByName("Template").String(), Key: key.String()}
+	}
 	return row.FieldByName("Name").Interface()
 }
 

@@ -65,6 +65,7 @@ func (f file) read(t testing.TB) rota.Store {
 func (f file) source() (source, error) {
 	return sqlite.OpenTransferSource(string(f), sqlite.TransferConfig{})
 }
+
 func (f file) target() (target, error) {
 	return sqlite.OpenTransferTarget(string(f), sqlite.TransferConfig{})
 }

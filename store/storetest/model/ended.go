@@ -86,6 +86,7 @@ func (s *step) archiveUnused(d *rota.Schedule) bool {
 	if t == nil || t.Name != d.Name || t.Owner != d.Owner || t.State != rota.TemplateActive || len(s.schedulesOf(t.Name)) > 0 {
 		return false
 	}
+	s.dropSecrets(t.Name, "with its template")
 	was := templateDocument(t)
 	t.State, t.Owner, t.Version, t.UpdatedAt = rota.TemplateArchived, "", s.id(), s.now
 	s.auditEffect(rota.AuditTemplateArchived, templateSubject(t.Name), "", diff.Documents(was, templateDocument(t)))

@@ -29,6 +29,8 @@ type state struct {
 	principals   []*rota.Principal
 	tokens       []*rota.AccessToken
 	access       rota.AccessState // zero if no principal or token was ever put
+	secrets      []*rota.Secret
+	secretKey    string // fingerprint of the primary key; empty if no secret was ever put
 }
 
 // keyName is a unique key. Each type has its own keys.
@@ -64,6 +66,7 @@ func (s *state) clone() *state {
 		groups: rowCopies(s.groups, copyOf), reservations: rowCopies(s.reservations, copyOf),
 		requests: maps.Clone(s.requests), intents: maps.Clone(s.intents), names: maps.Clone(s.names), dropped: maps.Clone(s.dropped),
 		principals: rowCopies(s.principals, copyOf), tokens: rowCopies(s.tokens, copyOf), access: s.access,
+		secrets: rowCopies(s.secrets, copyOf), secretKey: s.secretKey,
 	}
 }
 

@@ -137,6 +137,14 @@ func (s *step) decideAccess(c rota.Command) (rota.Reply, *rota.Error) {
 		return s.touchTokens(c)
 	case *rota.RecordAccess:
 		return s.recordAccess(c)
+	case *rota.PutSecret:
+		return s.putSecret(c)
+	case *rota.DeleteSecret:
+		return s.deleteSecret(c)
+	case *rota.RewrapSecrets:
+		return s.rewrapSecrets(c)
+	case *rota.PromoteSecretKey:
+		return s.promoteSecretKey(c)
 	}
 	return nil, rota.Errorf(rota.Internal, string(c.Verb()), "the model does not implement this verb")
 }

@@ -23,8 +23,15 @@ func (s *step) putTemplate(c *rota.PutTemplate) (rota.Reply, *rota.Error) {
 		was = templateDocument(t)
 	}
 	renew := t == nil || t.Owner == "" || c.Recreate
+	var stored []rota.Webhook
+	if t != nil {
+		stored = t.Spec.Webhooks
+	}
 	switch {
 	case t == nil:
+		if refusal := s.useKeys(stored, c.Spec.Webhooks); refusal != nil {
+			return nil, refusal
+		}
 		t = &rota.Template{Name: c.Name, Spec: c.Spec.Canonical(), State: rota.TemplateActive, CreatedBy: c.Actor, CreatedAt: s.now}
 		s.templates = append(s.templates, t)
 	case t.Spec.Equal(c.Spec) && (!renew || s.otherUser(c) != ""):
@@ -32,11 +39,15 @@ func (s *step) putTemplate(c *rota.PutTemplate) (rota.Reply, *rota.Error) {
 	case s.otherUser(c) != "":
 		return nil, s.refuse(rota.Conflict, "only_schedule", "schedule %s uses template %s too", s.otherUser(c), t.Name)
 	}
+	if refusal := s.useKeys(stored, c.Spec.Webhooks); refusal != nil {
+		return nil, refusal
+	}
 	if dropped {
 		t.State = rota.TemplateActive
 	}
 	if renew { // it is a new definition
 		act, was = rota.AuditTemplateCreated, none
+		s.dropSecrets(t.Name, "its template was recreated")
 		t.Owner, t.Since = s.ownerFor(c.Actor), s.beginsAt(t.Since)
 	}
 	old, detail := t.Spec, ""

@@ -63,6 +63,14 @@ func definitionEvents(after *state, e rota.AuditEntry) []rota.Event {
 	case kind == "user" || kind == "role" || kind == "token":
 		return accessEvents(after, e)
 	}
+	if kind == "secret" {
+		template := name[:strings.LastIndex(name, "/")]
+		_, act, _ := strings.Cut(e.Act, "_")
+		return []rota.Event{{Kind: rota.EventTemplateChanged, Name: template, Template: template, Detail: "secret " + strings.ToLower(act)}}
+	}
+	if e.Act == "SECRET_ROTATED" {
+		return []rota.Event{{Kind: rota.EventAccessChanged, Detail: "secret key rotated"}}
+	}
 	event := rota.Event{Kind: rota.EventKind(kind + ".changed"), Name: name}
 	switch kind {
 	case "type":

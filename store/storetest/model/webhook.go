@@ -32,6 +32,9 @@ func (s *step) putWebhooks(c *rota.PutWebhooks) (rota.Reply, *rota.Error) {
 	case rota.EqualWebhooks(s.webhooks.Spec, c.Spec):
 		return &rota.WebhooksPut{Webhooks: &s.webhooks}, nil
 	}
+	if refusal := s.useKeys(s.webhooks.Spec, c.Spec); refusal != nil {
+		return nil, refusal
+	}
 	old := s.webhooks.Spec
 	s.webhooks = rota.Webhooks{Spec: rota.CanonicalWebhooks(c.Spec), Version: c.ID, UpdatedBy: c.Actor, UpdatedAt: s.now}
 	s.auditSubject(rota.AuditWebhooksModified, webhooksSubject, "", diff.Documents(webhooksDocument(old), webhooksDocument(s.webhooks.Spec)))
