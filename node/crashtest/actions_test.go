@@ -65,10 +65,13 @@ func (l *load) enqueueDelayed(action, delay string) (job api.Job) {
 
 func (l *load) enqueueBriefDelay() { l.enqueueDelayed("enqueue delayed", millis(30+rand.IntN(300))) }
 
+// enqueueAndEdit changes the priority of a job. A slow request may arrive after the first
+// attempt was interrupted; the server then edits the retry, and answers with its id.
 func (l *load) enqueueAndEdit() {
 	job, priority := l.enqueueDelayed("edit job", "900ms"), 10+rand.IntN(10)
-	if !job.ID.IsZero() && l.request("edit job", "PATCH", "/jobs/"+job.ID.String(), object{"priority": priority}, nil, http.StatusConflict) {
-		l.answers.locked(func() { l.answers.edited[job.ID.ID] = priority })
+	var edited api.Job
+	if !job.ID.IsZero() && l.request("edit job", "PATCH", "/jobs/"+job.ID.String(), object{"priority": priority}, &edited, http.StatusConflict) {
+		l.answers.locked(func() { l.answers.edited[edited.ID.ID] = priority })
 		l.request("edit job", "POST", "/jobs/"+job.ID.String()+"/run-now", nil, nil, http.StatusConflict)
 	}
 }
