@@ -1,6 +1,7 @@
 package action
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/engine"
 )
 
 // Answer is the result of a job of type http.
@@ -31,8 +33,8 @@ var shownHeaders = []string{"Content-Type", "Content-Length", "Date", "ETag", "L
 
 const headerMax = 1 << 10
 
-// readAnswer reads an answer up to its limits.
-func readAnswer(res *http.Response) (*Answer, error) {
+// readAnswer reads an answer up to its limits. It may repeat a secret of the request, which is masked before a limit cuts it.
+func readAnswer(ctx context.Context, res *http.Response) (*Answer, error) {
 	body, err := io.ReadAll(io.LimitReader(res.Body, responseMax+1))
 	if err != nil {
 		if errors.Is(err, io.ErrUnexpectedEOF) {
@@ -46,7 +48,7 @@ func readAnswer(res *http.Response) (*Answer, error) {
 	}
 	for _, name := range shownHeaders {
 		if value := res.Header.Get(name); value != "" {
-			a.addHeader(name, value)
+			a.addHeader(name, engine.Mask(ctx, value, false))
 		}
 	}
 	switch {
@@ -54,7 +56,7 @@ func readAnswer(res *http.Response) (*Answer, error) {
 	case !a.Truncated && isJSON(res.Header.Get("Content-Type")) && rota.CheckDocument("body", body, responseMax) == nil && rota.JSONDepth(body) < rota.DepthMax:
 		a.Body = json.RawMessage(body)
 	default:
-		a.Body = validText(body)
+		a.Body = validText([]byte(engine.Mask(ctx, string(body), a.Truncated)))
 	}
 	return a, nil
 }
@@ -77,7 +79,7 @@ func validText(body []byte) string {
 }
 
 // fit cuts the body until the answer fits into a result.
-func (a *Answer) fit() *Answer {
+func (a *Answer) fit(ctx context.Context) *Answer {
 	size := func(v any) int {
 		text, err := json.Marshal(v)
 		if err != nil { // cannot happen for valid JSON and texts
@@ -91,7 +93,7 @@ func (a *Answer) fit() *Answer {
 	cut := *a
 	text, is := a.Body.(string)
 	if raw, isRaw := a.Body.(json.RawMessage); isRaw {
-		text, is = validText(raw), true
+		text, is = validText(engine.MaskJSON(ctx, raw)), true
 	}
 	if cut.Body, cut.Truncated = nil, true; !is {
 		return &cut

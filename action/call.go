@@ -36,12 +36,12 @@ var notCalled = []string{Exec{}.JobType(), SQL{}.JobType(), HTTP{}.JobType()}
 
 // handler runs a handler of this server in place of a procedure.
 func (r *runner) handler(ctx context.Context, p Call) error {
+	if slices.Contains(notCalled, p.Procedure) || rota.InternalType(p.Procedure) {
+		return permanentFailure(codeTarget, "call does not run the built-in type %s, which has rights of its own: create a job of type %s instead", p.Procedure, p.Procedure)
+	}
 	if _, known := r.reg.Spec(p.Procedure); !known || p.Procedure == p.JobType() {
 		return permanentFailure(codeTarget, "there is no handler %.64q: name a target if it is a procedure of a database, "+
 			"or register a handler of that type in this server", p.Procedure)
-	}
-	if slices.Contains(notCalled, p.Procedure) || rota.InternalType(p.Procedure) {
-		return permanentFailure(codeTarget, "call does not run the built-in type %s, which has rights of its own: create a job of type %s instead", p.Procedure, p.Procedure)
 	}
 	if p.RunAs != "" {
 		return permanentFailure(codeRole, "run_as %.64q is refused: a handler of this server runs as the server; name a target, or leave run_as out", p.RunAs)

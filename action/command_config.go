@@ -26,7 +26,8 @@ type CommandConfig struct {
 	Jobs  map[string]CommandRules // stricter rules for jobs, by the name of their template or schedule
 	Roles map[string]CommandRules // stricter rules for jobs that run with the rights of a user or role
 
-	Remote bool // the server runs no programs and leaves exec jobs to rota worker
+	Owner  string // whose configuration it is, for errors; empty: the server
+	Remote bool   // the server runs no programs and leaves exec jobs to rota worker
 
 	Hidden      []string      // files and directories that no program reaches
 	CancelGrace time.Duration // how long a program may take to end after SIGTERM; 0: engine.DefaultCancelGrace
@@ -39,7 +40,7 @@ type CommandRules struct {
 	Write     []string // what programs can read and change
 	Dir       string   // working directory
 	Env       []string // NAME: a job may set the variable; NAME=value: programs have it, and jobs cannot set it
-	Users     []string // accounts that programs may run as; the first is the default. Empty: that of the server, and any other if it is root
+	Users     []string // accounts that programs may run as; the first is the default. nil: that of the server only; an empty list is refused
 	Network   *bool    // whether programs can use the network; nil: no
 	Memory    int64    // bytes; 0: no limit, as in the limits below
 	CPU       float64  // processors
@@ -68,6 +69,9 @@ func (c *CommandConfig) killAfter() time.Duration {
 
 var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
+// memoryMin is the lowest limit of memory. Below it the kernel ends programs before their first instruction.
+const memoryMin = 4 << 20
+
 // Check returns an error for rules that are not valid, or that are looser than those of the section. Its act is the name of the rule.
 func (c CommandConfig) Check() error {
 	if err := c.CommandRules.check("exec"); err != nil {
@@ -79,7 +83,7 @@ func (c CommandConfig) Check() error {
 		rules map[string]CommandRules
 	}{{"jobs", c.Jobs}, {"roles", c.Roles}} {
 		for _, name := range slices.Sorted(maps.Keys(kind.rules)) {
-			key := "exec." + kind.name + "." + name
+			key := "exec.profiles." + kind.name + "." + name
 			rules := kind.rules[name]
 			if err := rules.check(key); err != nil {
 				return err
@@ -92,23 +96,76 @@ func (c CommandConfig) Check() error {
 	return nil
 }
 
+// checkPrograms refuses programs that other programs could replace.
+func (c *CommandConfig) checkPrograms() error {
+	if c.Isolation == sandbox.None {
+		return nil // a program can change what its user can change
+	}
+	for _, program := range c.Allow {
+		for _, dir := range expanded(c.Write) {
+			if coversPath([]string{realPath(dir)}, realPath(program)) {
+				return invalidRule("exec.write", "move the program, or name narrower directories",
+					"%s contains %s of allow: a program could replace what jobs may name", dir, program)
+			}
+		}
+	}
+	return nil
+}
+
+// expanded replaces patterns by the paths that match them now, so that the sandbox knows which directories programs can change.
+func expanded(paths []string) (all []string) {
+	for _, path := range paths {
+		if !strings.ContainsAny(path, "*?[") {
+			all = append(all, path)
+			continue
+		}
+		found, _ := filepath.Glob(path) // Check has checked the pattern
+		all = append(all, found...)
+	}
+	return all
+}
+
+// realPath follows symbolic links if the path exists.
+func realPath(path string) string {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real
+	}
+	return filepath.Clean(path)
+}
+
 func invalidRule(key, hint, format string, args ...any) error {
 	return &rota.Error{Code: rota.Invalid, Act: "configuration", Field: key, Reason: fmt.Sprintf(format, args...), Hint: hint}
 }
 
 // check checks rules by themselves.
 func (r *CommandRules) check(key string) error {
-	policy := sandbox.Policy{
-		Isolation: r.Isolation, Allow: r.Allow, Read: r.Read, Write: r.Write, Dir: r.Dir, Memory: r.Memory, CPU: r.CPU, Processes: r.Processes,
+	if err := r.checkPaths(key); err != nil {
+		return err
 	}
+	if _, known := isolationRank[r.Isolation]; r.Isolation != "" && !known {
+		return invalidRule(key+".isolation", "use full, landlock or none", "unknown value %.64q", r.Isolation)
+	}
+	policy := sandbox.Policy{Memory: r.Memory, CPU: r.CPU, Processes: r.Processes}
 	if err := policy.Validate(); err != nil {
-		return invalidRule(key, "correct it", "%s", err)
+		return invalidRule(key, "use a positive number, or remove the limit", "%s", err)
+	}
+	if r.Memory > 0 && r.Memory < memoryMin {
+		return invalidRule(key+".memory", "write a size from 4MiB, such as 512MiB", "no program can start with %d bytes", r.Memory)
+	}
+	if r.Users != nil && len(r.Users) == 0 {
+		return invalidRule(key+".user", "name an account, or remove the setting", "the list names no account")
 	}
 	if r.Output < 0 {
 		return invalidRule(key+".output", "write a size such as 10MiB", "%d bytes is negative", r.Output)
 	}
+	values := map[string]string{}
 	for _, entry := range r.Env {
-		name, _, fixed := strings.Cut(entry, "=")
+		name, value, fixed := strings.Cut(entry, "=")
+		if was, twice := values[name]; fixed && twice && was != value {
+			return invalidRule(key+".env", "remove one of the values", "%s has two values", name)
+		} else if fixed {
+			values[name] = value
+		}
 		switch {
 		case !variableName.MatchString(name):
 			return invalidRule(key+".env", "write NAME, or NAME=value", "%.64q is not the name of a variable", name)
@@ -121,161 +178,55 @@ func (r *CommandRules) check(key string) error {
 	return nil
 }
 
-// checkStricter refuses rules that allow more than those of the section.
-func (r *CommandRules) checkStricter(key string, p CommandRules) error {
-	const hint = "a job or role can only have stricter rules than the section exec: change it, or allow it in the section"
+// checkPaths refuses texts that are no absolute path.
+func (r *CommandRules) checkPaths(key string) error {
 	for _, list := range []struct {
-		name         string
-		own, section []string
-		covers       func(section []string, one string) bool
+		name, hint string
+		paths      []string
 	}{
-		{"allow", p.Allow, r.Allow, coversPath}, {"read", p.Read, slices.Concat(r.Read, r.Write), coversPath}, {"write", p.Write, r.Write, coversPath},
-		{"env", p.Env, r.Env, coversVariable}, {"user", p.Users, r.Users, coversUser},
+		{"allow", "write absolute paths, such as [/usr/local/bin/backup]", r.Allow},
+		{"read", "write absolute paths, such as [/usr, /lib*, /srv/data]", r.Read},
+		{"write", "write absolute paths, such as [/var/backups]", r.Write},
+		{"dir", "write an absolute path, such as /srv", slices.DeleteFunc([]string{r.Dir}, func(dir string) bool { return dir == "" })},
 	} {
-		for _, one := range list.own {
-			if !list.covers(list.section, one) {
-				return invalidRule(key+"."+list.name, hint, "%s is not allowed by exec.%s", one, list.name)
+		for _, path := range list.paths {
+			_, patternErr := filepath.Match(path, "")
+			switch {
+			case !filepath.IsAbs(path):
+				return invalidRule(key+"."+list.name, list.hint, "%.128q is not an absolute path", path)
+			case strings.ContainsRune(path, 0):
+				return invalidRule(key+"."+list.name, list.hint, "%.128q contains a NUL character", path)
+			case patternErr != nil && (list.name == "read" || list.name == "write"):
+				return invalidRule(key+"."+list.name, `close the bracket, or write \ before it if the name contains it`, "%.128q is not a pattern", path)
+			case list.name == "read" || list.name == "write":
+				if err := checkKernelPath(key+"."+list.name, path, path, list.name == "write"); err != nil {
+					return err
+				}
 			}
 		}
-	}
-	for _, limit := range []struct {
-		name         string
-		own, section float64
-	}{
-		{"memory", float64(p.Memory), float64(r.Memory)}, {"cpu", p.CPU, r.CPU},
-		{"processes", float64(p.Processes), float64(r.Processes)}, {"output", float64(p.Output), float64(r.Output)},
-	} {
-		if limit.section > 0 && limit.own > limit.section {
-			return invalidRule(key+"."+limit.name, hint, "it is higher than exec.%s", limit.name)
-		}
-	}
-	if p.Network != nil && *p.Network && (r.Network == nil || !*r.Network) {
-		return invalidRule(key+".network", hint, "exec.network is false")
-	}
-	if p.Isolation != "" && isolationRank[p.Isolation] < isolationRank[r.Isolation] {
-		return invalidRule(key+".isolation", hint, "%s is weaker than %s", p.Isolation, r.Isolation)
 	}
 	return nil
 }
 
-var isolationRank = map[sandbox.Isolation]int{sandbox.None: 0, sandbox.Landlock: 1, sandbox.Full: 2}
-
-// coversPath reports whether a path is one of the section, or below one.
-func coversPath(section []string, path string) bool {
-	path = filepath.Clean(path)
-	return slices.ContainsFunc(section, func(of string) bool {
-		of = filepath.Clean(of)
-		return path == of || strings.HasPrefix(path, strings.TrimSuffix(of, "/")+"/") && !strings.ContainsAny(path, "*?[")
-	})
-}
-
-// coversVariable reports whether jobs may set a variable. A fixed value restricts what jobs may set.
-func coversVariable(section []string, entry string) bool {
-	name, _, _ := strings.Cut(entry, "=")
-	return slices.Contains(section, entry) || slices.Contains(section, name) || slices.Contains(settable, name)
-}
-
-func coversUser(section []string, name string) bool {
-	return len(section) == 0 || slices.Contains(section, name)
-}
-
-// rulesOf returns the rules of a job: those of the section, made stricter by those of its names and of the user and its roles.
-func (c *CommandConfig) rulesOf(jobs, roles []string) (CommandRules, error) {
-	rules := c.CommandRules
-	for _, of := range []struct {
-		names []string
-		rules map[string]CommandRules
-	}{{jobs, c.Jobs}, {roles, c.Roles}} {
-		for _, name := range of.names {
-			stricter, has := of.rules[name]
-			if !has {
-				continue
-			}
-			if err := stricter.checkLinks(&c.CommandRules); err != nil {
-				return rules, err
-			}
-			rules = rules.narrow(&stricter)
+// checkKernelPath refuses the file systems of the kernel, of which /proc and /dev of the machine would hide those that each program has.
+// at is the path that the setting names, real is where it leads.
+func checkKernelPath(key, at, real string, isWrite bool) error {
+	reasons := map[string]string{"proc": "programs would see the processes and settings of the machine; each program has its own /proc"}
+	if isWrite {
+		reasons = map[string]string{
+			"proc": "programs could change settings of the kernel; each program has its own /proc",
+			"sys":  "programs could change settings of the kernel and of devices",
+			"dev":  "programs could change devices of the machine; each program has null, zero, full, random and urandom",
 		}
 	}
-	return rules, nil
-}
-
-// narrow combines two rules to what both allow.
-func (r CommandRules) narrow(p *CommandRules) CommandRules {
-	if p.Allow != nil {
-		r.Allow = both(r.Allow, p.Allow, coversPath)
-	}
-	if p.Read != nil {
-		r.Read = both(r.Read, p.Read, coversPath)
-	}
-	if p.Write != nil {
-		r.Write = both(r.Write, p.Write, coversPath)
-	}
-	if p.Env != nil {
-		// Fixed values of the section stay. A variable is settable if both lists have it.
-		r.Env = slices.Concat(
-			slices.DeleteFunc(slices.Clone(r.Env), func(e string) bool { return !strings.Contains(e, "=") && !slices.Contains(p.Env, e) }),
-			slices.DeleteFunc(slices.Clone(p.Env), func(e string) bool { return !strings.Contains(e, "=") }))
-	}
-	if p.Users != nil {
-		r.Users = both(r.Users, p.Users, coversUser)
-	}
-	r.Dir = cmp.Or(p.Dir, r.Dir)
-	if p.Network != nil && !*p.Network {
-		r.Network = p.Network
-	}
-	r.Memory, r.CPU = lower(r.Memory, p.Memory), lower(r.CPU, p.CPU)
-	r.Processes, r.Output = lower(r.Processes, p.Processes), lower(r.Output, p.Output)
-	if p.Isolation != "" && isolationRank[p.Isolation] > isolationRank[r.Isolation] {
-		r.Isolation = p.Isolation
-	}
-	return r
-}
-
-// both returns the entries of each list that the other covers.
-func both(a, b []string, covers func([]string, string) bool) []string {
-	found := []string{}
-	for _, pair := range [][2][]string{{b, a}, {a, b}} {
-		for _, one := range pair[0] {
-			if covers(pair[1], one) && !slices.Contains(found, one) {
-				found = append(found, one)
+	first, _, _ := strings.Cut(strings.TrimPrefix(filepath.Clean(real), "/"), "/")
+	for _, name := range slices.Sorted(maps.Keys(reasons)) {
+		if matches, _ := filepath.Match(first, name); matches {
+			leads := ""
+			if real != at {
+				leads = ", which leads to " + real + ","
 			}
-		}
-	}
-	return found
-}
-
-// lower returns the lower of two limits, of which 0 is none.
-func lower[N int | int64 | float64](a, b N) N {
-	if a == 0 || b != 0 && b < a {
-		return b
-	}
-	return a
-}
-
-// checkLinks refuses a path that a symbolic link leads out of the paths of the section: a program that can write there may have
-// created the link.
-func (r *CommandRules) checkLinks(section *CommandRules) error {
-	for _, list := range []struct {
-		name         string
-		own, section []string
-	}{{"read", r.Read, slices.Concat(section.Read, section.Write)}, {"write", r.Write, section.Write}} {
-		var resolved []string
-		for _, path := range list.section {
-			found, _ := filepath.Glob(path) // the section was checked
-			for _, one := range found {
-				if real, err := filepath.EvalSymlinks(one); err == nil {
-					resolved = append(resolved, real)
-				}
-			}
-		}
-		for _, path := range list.own {
-			if strings.ContainsAny(path, "*?[") {
-				continue // the same pattern as in the section
-			}
-			if real, err := filepath.EvalSymlinks(path); err == nil && !coversPath(resolved, real) {
-				return fmt.Errorf("%s: %s leads to %s, which exec.%s does not allow", list.name, path, real, list.name)
-			}
+			return invalidRule(key, "remove it", "%.128s%s is refused: %s", at, leads, reasons[name])
 		}
 	}
 	return nil

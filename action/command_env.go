@@ -1,6 +1,7 @@
 package action
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -30,8 +31,9 @@ func isLoaderVariable(name string) bool {
 	return strings.HasPrefix(name, "LD_") || strings.HasPrefix(name, "DYLD_") || strings.HasPrefix(name, "ROTA_") || slices.Contains(loaderVariables, name)
 }
 
-// environment is exactly what a program has: the defaults, what the job sets, and what the configuration fixes.
-func (c *Commands) environment(params map[string]string, rules CommandRules, account *account, temporary string) ([]string, error) {
+// environment is exactly what a program has: the defaults, what the job sets, the secrets of its template, and what the
+// configuration fixes.
+func (c *Commands) environment(params, secrets map[string]string, rules CommandRules, account *account, temporary string) ([]string, error) {
 	env := map[string]string{"PATH": defaultPath, "HOME": account.home, "LOGNAME": account.name, "SHELL": "/bin/sh", "LANG": "C.UTF-8"}
 	if zone := os.Getenv("TZ"); zone != "" {
 		env["TZ"] = zone
@@ -60,12 +62,35 @@ func (c *Commands) environment(params map[string]string, rules CommandRules, acc
 		}
 		env[name] = value
 	}
+	for _, name := range slices.Sorted(maps.Keys(secrets)) {
+		if err := checkSecretVariable(name, secrets[name], params, fixed); err != nil {
+			return nil, err
+		}
+		env[name] = secrets[name]
+	}
 	maps.Copy(env, fixed)
 	list := make([]string, 0, len(env))
 	for _, name := range slices.Sorted(maps.Keys(env)) {
 		list = append(list, name+"="+env[name])
 	}
 	return list, nil
+}
+
+// checkSecretVariable reports whether a program can have a secret of the template of its job as an environment variable.
+func checkSecretVariable(name, value string, params, fixed map[string]string) error {
+	_, isParam := params[name]
+	_, isFixed := fixed[name]
+	switch {
+	case isLoaderVariable(name):
+		return permanentFailure(codeRefusedExec, "secret %s is refused: no job can set a variable that decides what code a program loads; give the secret another key", name)
+	case isFixed:
+		return permanentFailure(codeRefusedExec, "secret %s is refused: the server sets this variable; give the secret another key", name)
+	case isParam:
+		return permanentFailure(codeRefusedExec, "env: %s is refused: the template of the job has a secret with this key; remove the variable from env, or give the secret another key", name)
+	case strings.ContainsRune(value, 0):
+		return permanentFailure(codeRefusedExec, "secret %s is refused: it contains a NUL character, which no environment variable can contain; encode it, for example as base64", name)
+	}
+	return nil
 }
 
 // account is the account of the system that a program runs as.
@@ -76,17 +101,20 @@ type account struct {
 
 func (a *account) policy() *sandbox.User { return a.switched }
 
-// chooseUser returns the account that a job asks for, if the rules allow it.
+// chooseUser returns the account that a job asks for, if the rules allow it. An empty list that is not nil allows none.
 func chooseUser(asked string, allowed []string) (*account, error) {
+	if allowed != nil && len(allowed) == 0 {
+		return nil, errors.New("user: the configuration allows no account for this job")
+	}
+	own := current()
 	name := asked
 	switch {
 	case asked == "" && len(allowed) > 0:
 		name = allowed[0]
-	case asked != "" && len(allowed) > 0 && !slices.Contains(allowed, asked):
+	case asked != "" && !slices.Contains(allowed, asked) && (len(allowed) > 0 || !isOwnAccount(asked)):
 		return nil, fmt.Errorf("user: %.64s is refused: add it to user in the section exec of the configuration", asked)
 	}
-	own := current()
-	if name == "" || name == own.Username || name == own.Uid {
+	if name == "" || isOwnAccount(name) {
 		return &account{name: own.Username, home: own.HomeDir}, nil
 	}
 	if os.Geteuid() != 0 {
@@ -104,12 +132,22 @@ func current() *user.User {
 	return &user.User{Uid: uid, Username: uid, HomeDir: "/"}
 }
 
-// OwnAccount is the name of the account of this process, root if it can run programs as another user.
-func OwnAccount() string {
-	if os.Geteuid() == 0 {
-		return "root"
+// isOwnAccount reports whether an account is that of this process.
+func isOwnAccount(name string) bool {
+	own := current()
+	return name == own.Username || name == own.Uid
+}
+
+// Accounts are the accounts of the system that programs can run as. The first is the default.
+func (c *CommandConfig) Accounts() []string {
+	accounts := slices.Clone(c.Users)
+	if os.Geteuid() != 0 {
+		accounts = slices.DeleteFunc(accounts, func(name string) bool { return !isOwnAccount(name) })
 	}
-	return current().Username
+	if len(accounts) == 0 {
+		return []string{current().Username}
+	}
+	return accounts
 }
 
 // IsSettable reports whether every job may set a variable; refused reports whether no job may.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"sync"
@@ -17,6 +18,8 @@ type output struct {
 	result tail // descriptor 3
 	last   tail // standard output
 
+	masks [2]io.WriteCloser // of standard output and standard error
+
 	mu   sync.Mutex
 	to   io.Writer
 	max  int64
@@ -24,12 +27,37 @@ type output struct {
 	over bool // the log says that output is missing
 }
 
-func newOutput(to io.Writer, limit int64) *output { return &output{to: to, max: limit, left: limit} }
+// newOutput masks the secrets of a program before the limit may cut one, and in each stream before the other may write in between.
+func newOutput(to io.Writer, limit int64, masked func(io.Writer) io.WriteCloser) *output {
+	o := &output{to: to, max: limit, left: limit}
+	for i := range o.masks {
+		o.masks[i] = masked(writer(o.write))
+	}
+	return o
+}
 
 func (o *output) stdout() io.Writer {
-	return writer(func(text []byte) { o.last.add(text); o.write(text) })
+	return writer(func(text []byte) { o.last.add(text); o.masked(0, text) })
 }
-func (o *output) stderr() io.Writer { return writer(o.write) }
+
+func (o *output) stderr() io.Writer { return writer(func(text []byte) { o.masked(1, text) }) }
+
+// masked passes output on unless the limit is reached, because masking costs more than reading.
+func (o *output) masked(stream int, text []byte) {
+	o.mu.Lock()
+	over := o.over
+	o.mu.Unlock()
+	if !over {
+		_, _ = o.masks[stream].Write(text) // write accepts everything
+	}
+}
+
+// flush passes on what the masks have held back, when the program has ended.
+func (o *output) flush() {
+	for _, w := range o.masks {
+		_ = w.Close() // write accepts everything
+	}
+}
 
 // writer is a function as an io.Writer that accepts everything.
 type writer func([]byte)
@@ -59,8 +87,8 @@ func (o *output) write(text []byte) {
 func (o *output) report(ctx context.Context) {
 	if o.result.used {
 		text := bytes.TrimSpace(o.result.text)
-		err := fmt.Errorf("it is longer than %d bytes", rota.ResultMax)
-		if !o.result.cut {
+		err := o.checkResult(text)
+		if err == nil {
 			err = engine.Result(ctx, json.RawMessage(text))
 		}
 		if err != nil {
@@ -77,6 +105,20 @@ func (o *output) report(ctx context.Context) {
 	if len(line) > 0 && (line[0] == '{' || line[0] == '[') && json.Valid(line) {
 		_ = engine.Result(ctx, json.RawMessage(line)) // a line that no result can be is output like any other
 	}
+}
+
+// checkResult says why a text on descriptor 3 can be no result.
+func (o *output) checkResult(text []byte) error {
+	if !o.result.cut {
+		var fault *json.SyntaxError
+		if err := json.Unmarshal(text, &json.RawMessage{}); errors.As(err, &fault) {
+			return fmt.Errorf("it is not JSON: byte %d: %w", fault.Offset, err)
+		}
+		if stored, err := json.Marshal(json.RawMessage(text)); err != nil || len(stored) <= rota.ResultMax {
+			return err
+		}
+	}
+	return fmt.Errorf("it is longer than %d bytes as JSON; write a file, and its name as the result", rota.ResultMax)
 }
 
 // tail keeps the end of what is written to it.

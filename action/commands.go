@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
+	"io"
 	"time"
 
 	"github.com/rotajobs/rota"
@@ -15,28 +13,10 @@ import (
 	"github.com/rotajobs/rota/engine"
 )
 
-// Commands runs the programs of exec jobs. A nil *Commands refuses every job.
+// Commands runs the programs of exec jobs.
 type Commands struct {
 	config CommandConfig
 	users  *access.Directory // nil: nobody is restricted
-}
-
-// OpenCommands checks what the configuration needs of this system. The warnings name what is weaker here than configured.
-func OpenCommands(config CommandConfig) (commands *Commands, warnings []string, err error) {
-	if err := config.Check(); err != nil {
-		return nil, nil, err
-	}
-	config = config.withDefaults()
-	warnings, err = sandbox.Probe(config.Isolation)
-	if err != nil {
-		return nil, nil, &rota.Error{Code: rota.Invalid, Act: "exec.isolation", Reason: err.Error(), Err: err}
-	}
-	for _, name := range config.Users {
-		if _, err := lookUp(name); err != nil {
-			return nil, nil, &rota.Error{Code: rota.Invalid, Act: "exec.user", Reason: err.Error()}
-		}
-	}
-	return &Commands{config: config}, warnings, nil
 }
 
 // RegisterExec registers the type exec alone. Without users, nobody is restricted: a server checks the rights of the jobs that it gives
@@ -47,18 +27,11 @@ func RegisterExec(reg *engine.Registry, commands *Commands, users *access.Direct
 
 // within returns the commands of a server with users.
 func (c *Commands) within(users *access.Directory) *Commands {
-	if c == nil {
-		return nil
-	}
 	return &Commands{config: c.config, users: users}
 }
 
 // register registers the type exec.
 func (c *Commands) register(reg *engine.Registry) {
-	if c == nil {
-		engine.Handle(reg, refuseExec, engine.WithDescription(execDescription))
-		return
-	}
 	engine.Handle(reg, c.run, engine.WithDescription(execDescription))
 }
 
@@ -71,18 +44,24 @@ func (c *Commands) run(ctx context.Context, p Exec) error {
 	if err != nil {
 		return err
 	}
-	command, closeAll, err := c.command(&p, rules)
+	secrets, err := engine.AllSecrets(ctx)
+	if err != nil {
+		return err
+	}
+	command, closeAll, err := c.command(&p, secrets, rules)
 	if err != nil {
 		return err
 	}
 	defer closeAll()
-	out := newOutput(engine.Output(ctx), rules.Output)
+	out := newOutput(engine.Output(ctx), rules.Output, func(to io.Writer) io.WriteCloser { return engine.MaskWriter(ctx, to) })
 	command.Stdout, command.Stderr, command.Result = out.stdout(), out.stderr(), &out.result
+	command.Timeout = engine.Job(ctx).Policy.Timeout
 	process, err := sandbox.Start(*command)
 	if err != nil {
-		return failed(codeStart, "%w", err)
+		return startFailure(command.Program.Path(), &command.Policy, err)
 	}
 	exit, err := c.wait(ctx, process)
+	out.flush()
 	if err != nil {
 		engine.Log(ctx).Warn("exec", "error", err.Error())
 	}
@@ -137,18 +116,14 @@ func jobNames(job *rota.Job) (names []string) {
 }
 
 // command builds the execution of a program. closeAll closes the program and removes the temporary directory.
-func (c *Commands) command(p *Exec, rules CommandRules) (command *sandbox.Command, closeAll func(), err error) {
+func (c *Commands) command(p *Exec, secrets map[string]string, rules CommandRules) (command *sandbox.Command, closeAll func(), err error) {
 	policy, account, err := c.policy(p, rules)
 	if err != nil {
 		return nil, nil, err
 	}
 	program, err := sandbox.Open(p.Command, policy)
 	if err != nil {
-		code := codeRefusedExec
-		if errors.Is(err, fs.ErrNotExist) {
-			code = codeNotFound
-		}
-		return nil, nil, permanentFailure(code, "%w", err)
+		return nil, nil, c.openFailure(p.Command, err)
 	}
 	temporary, remove, err := temporaryDir(&policy)
 	if err != nil {
@@ -159,7 +134,7 @@ func (c *Commands) command(p *Exec, rules CommandRules) (command *sandbox.Comman
 		_ = program.Close()
 		remove()
 	}
-	env, err := c.environment(p.Env, rules, account, temporary)
+	env, err := c.environment(p.Env, secrets, rules, account, temporary)
 	if err != nil {
 		closeAll()
 		return nil, nil, err
@@ -177,7 +152,7 @@ func (c *Commands) policy(p *Exec, rules CommandRules) (policy sandbox.Policy, a
 		return policy, nil, permanentFailure(codeRefusedExec, "%w", err)
 	}
 	policy = sandbox.Policy{
-		Isolation: rules.Isolation, Allow: rules.Allow, Search: searchDirs(), Read: rules.Read, Write: rules.Write, Hidden: c.config.Hidden,
+		Isolation: rules.Isolation, Allow: rules.Allow, Search: searchDirs(), Read: existing(rules.Read), Write: expanded(rules.Write), Shared: expanded(c.config.Write), Hidden: c.config.Hidden,
 		Network: rules.Network != nil && *rules.Network, User: account.policy(), Dir: rules.Dir,
 		Memory: rules.Memory, CPU: rules.CPU, Processes: rules.Processes,
 	}
@@ -196,33 +171,12 @@ func temporaryDir(p *sandbox.Policy) (dir string, remove func(), err error) {
 	if p.Isolation == sandbox.Full {
 		return "/tmp", func() {}, nil
 	}
-	if dir, err = os.MkdirTemp("", "rota-exec-"); err != nil {
-		return "", nil, err
-	}
-	remove = func() { removeAll(dir) }
-	if dir, err = filepath.EvalSymlinks(dir); err == nil && p.User != nil {
-		err = os.Lchown(dir, int(p.User.UID), int(p.User.GID))
-	}
+	t, err := newTemporary(p.User)
 	if err != nil {
-		remove()
 		return "", nil, err
 	}
-	p.Write = append(p.Write[:len(p.Write):len(p.Write)], dir)
-	return dir, remove, nil
-}
-
-// removeAll also removes directories that the program has made read-only. No process of the program is left that could exchange them.
-func removeAll(dir string) {
-	if os.RemoveAll(dir) == nil {
-		return
-	}
-	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, _ error) error {
-		if d != nil && d.IsDir() {
-			_ = os.Chmod(path, 0o700)
-		}
-		return nil
-	})
-	_ = os.RemoveAll(dir)
+	p.Write = append(p.Write[:len(p.Write):len(p.Write)], t.path)
+	return t.path, t.remove, nil
 }
 
 // wait waits for the end of a program. If the context ends first, the program gets SIGTERM, and SIGKILL with everything it started

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -152,6 +153,46 @@ func TestCommandCompletesWithOutputAndResult(t *testing.T) {
 	})
 }
 
+// TestLogSaysWhyNoResultIsStored: the run completes without it.
+func TestLogSaysWhyNoResultIsStored(t *testing.T) {
+	e := newCommandEnv(t, CommandConfig{CommandRules: CommandRules{Isolation: sandbox.None, Allow: []string{"/bin"}}})
+	for script, want := range map[string]string{
+		`echo hello >&$ROTA_RESULT_FD`:                                     "it is not JSON: byte 1: invalid character 'h'",
+		`echo '{"a":' >&$ROTA_RESULT_FD`:                                   "it is not JSON: byte 5: unexpected end",
+		`printf '"%070000d"' 1 >&$ROTA_RESULT_FD`:                          "it is longer than 65536 bytes as JSON; write a file",
+		`printf '"%020000d"' 1 | tr 0 '<' >&$ROTA_RESULT_FD`:               "it is longer than 65536 bytes as JSON; write a file",
+		`printf '"%0200000d"' 1 >&$ROTA_RESULT_FD; echo '{"not": "used"}'`: "it is longer than 65536 bytes as JSON; write a file",
+	} {
+		job := e.exec(shell(script))
+		if log := e.logs.of(job.ID); job.Run.Outcome != rota.OutcomeCompleted || job.Run.Result != nil || !strings.Contains(log, want) || strings.Contains(log, "json:") {
+			t.Errorf("%s: %s %s\n%.400s", script, job.Run.Outcome, job.Run.Result, log)
+		}
+	}
+}
+
+// TestFailureNamesDirOutsideRead: the directory exists, but the program does not see it.
+func TestFailureNamesDirOutsideRead(t *testing.T) {
+	e := newCommandEnv(t, CommandConfig{CommandRules: CommandRules{Isolation: sandbox.Full, Allow: []string{"/bin"}}})
+	const why = "neither read nor write of the section exec contains it"
+	for dir, want := range map[string]bool{t.TempDir(): true, "/srv/gone": false} {
+		job := e.exec(Exec{Command: "/bin/true", Dir: dir})
+		if job.Run.ErrorCode != codeStart || strings.Contains(job.Run.Error, why) != want {
+			t.Errorf("%s: %s %s", dir, job.Run.ErrorCode, job.Run.Error)
+		}
+	}
+}
+
+// TestMissingReadPathFailsNoRun: a program can read nothing from it anyway.
+func TestMissingReadPathFailsNoRun(t *testing.T) {
+	eachCommandIsolation(t, func(t *testing.T, config CommandConfig) {
+		config.Read = []string{"/usr", "/bin", "/lib*", "/etc", "/srv/gone"}
+		config.Jobs = map[string]CommandRules{"nightly": {Read: []string{"/usr", "/bin", "/lib*", "/srv/gone/a"}}}
+		if job := newCommandEnv(t, config).exec(shell("true")); job.Run.Outcome != rota.OutcomeCompleted {
+			t.Error(job.Run.Outcome, job.Run.Error)
+		}
+	})
+}
+
 func TestCommandFailsWithCode(t *testing.T) {
 	e := newCommandEnv(t, CommandConfig{CommandRules: CommandRules{Allow: []string{"/bin", "/usr/bin"}}})
 	for _, c := range []struct {
@@ -201,6 +242,33 @@ func TestCommandEnvironmentHasNothingOfServer(t *testing.T) {
 	}
 	if job := e.exec(Exec{Command: "env", Env: map[string]string{"FIXED": "2"}}); job.Run.ErrorCode != codeRefusedExec {
 		t.Errorf("%s: %s", job.Run.ErrorCode, job.Run.Error)
+	}
+}
+
+// TestCommandFailureNamesTheCause: the program as the job named it, whose section refuses it, and the interpreter of a script.
+func TestCommandFailureNamesTheCause(t *testing.T) {
+	dir, err := os.MkdirTemp("/opt", "rota-scripts-")
+	if err != nil {
+		t.Skip("skipped:", err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	if err := os.Chmod(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{"gone": "#!/no/such/interpreter -x\n", "plain": "echo a\n"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	e := newCommandEnv(t, CommandConfig{Owner: "the worker w1", CommandRules: CommandRules{Allow: []string{dir}, Read: append(sandbox.DefaultRead(), dir)}})
+	for command, want := range map[string]string{
+		dir + "/gone": "interpreter /no/such/interpreter, which does not exist", dir + "/plain": "as in #!/bin/sh", "sh": "sh: ", "/bin/sh": "/bin/sh: ",
+		"/bin/true": "(the section exec of the worker w1 decides)",
+	} {
+		job := e.exec(Exec{Command: command})
+		if !strings.Contains(job.Run.Error, want) || strings.HasSuffix(want, ": ") && !strings.HasPrefix(job.Run.Error, want) {
+			t.Errorf("%s: %s %s", command, job.Run.ErrorCode, job.Run.Error)
+		}
 	}
 }
 
@@ -270,11 +338,22 @@ func TestProgramThatEndsBySIGTERMIsNotCompleted(t *testing.T) {
 func TestOutputFloodIsCappedAndDelaysNoOtherJob(t *testing.T) {
 	const limit = 100 << 10
 	e := newCommandEnv(t, CommandConfig{CommandRules: CommandRules{Allow: []string{"/bin"}, Output: limit}})
-	flood := e.start(shell(`while :; do cat /bin/sh; done`), 5*time.Second)
-	for i := range 5 {
+	flood := e.start(Exec{Command: "/bin/cat", Args: []string{"/dev/zero"}}, 0) // as fast as a pipe takes it
+	for deadline := time.Now().Add(waitMax); len(e.logs.of(flood)) < limit; time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("the flood has not begun: %s", e.log)
+		}
+	}
+	for i := range 20 {
 		if job := e.exec(Exec{Command: "/bin/echo", Args: []string{strconv.Itoa(i)}}); job.Run.Outcome != rota.OutcomeCompleted {
 			t.Errorf("%+v", job.Run)
 		}
+	}
+	if job, err := e.store.Job(context.Background(), flood); err != nil || job.State() != rota.StateRunning {
+		t.Fatalf("the flood does not run any more: %+v, %v", job, err)
+	}
+	if _, err := e.client.Cancel(context.Background(), flood, ""); err != nil {
+		t.Fatal(err)
 	}
 	e.waitEnded(flood)
 	text := e.logs.of(flood)
@@ -283,16 +362,33 @@ func TestOutputFloodIsCappedAndDelaysNoOtherJob(t *testing.T) {
 	}
 }
 
-func TestTemporaryDirectoryIsRemoved(t *testing.T) {
-	temporary := t.TempDir()
-	t.Setenv("TMPDIR", temporary)
-	e := newCommandEnv(t, CommandConfig{CommandRules: CommandRules{Allow: []string{"/bin"}, Isolation: sandbox.None}})
-	job := e.exec(shell(`echo x > $TMPDIR/file; chmod 500 $TMPDIR; echo $TMPDIR`))
-	if !strings.HasPrefix(e.logs.of(job.ID), temporary) {
-		t.Errorf("TMPDIR is %s", e.logs.of(job.ID))
+// TestProcessorLimitEndsProgram: without a controller the limit is processors × timeout.
+func TestProcessorLimitEndsProgram(t *testing.T) {
+	rules := CommandRules{Allow: []string{"/bin"}, CPU: 0.01}
+	if warnings, err := sandbox.Probe(sandbox.Full); err == nil && !strings.Contains(strings.Join(warnings, "\n"), "cpu: no cgroup controller") {
+		t.Skip("skipped: a cgroup controller slows the program down")
 	}
-	if left, err := filepath.Glob(filepath.Join(temporary, "*")); err != nil || len(left) > 0 {
-		t.Error(left, err)
+	e := newCommandEnv(t, CommandConfig{CommandRules: rules})
+	job := e.waitEnded(e.start(shell(`while :; do :; done`), 50*time.Second))
+	if job.Run.ErrorCode != codeLimit || !strings.Contains(job.Run.Error, "limit of cpu") {
+		t.Errorf("%s %s", job.Run.ErrorCode, job.Run.Error)
+	}
+}
+
+// TestWritableProgramIsRefused: a program that another job could have replaced.
+func TestWritableProgramIsRefused(t *testing.T) {
+	dir, err := os.MkdirTemp("/opt", "rota-exec-")
+	if err != nil {
+		dir = t.TempDir()
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	rules := CommandRules{Allow: []string{dir + "/bin"}, Write: []string{dir}, Isolation: sandbox.Landlock}
+	if _, _, err := OpenCommands(CommandConfig{CommandRules: rules}); err == nil || !strings.Contains(err.Error(), "could replace what jobs may name") {
+		t.Error(err)
+	}
+	rules.Isolation = sandbox.None
+	if _, _, err := OpenCommands(CommandConfig{CommandRules: rules}); err != nil {
+		t.Errorf("without isolation: %v", err)
 	}
 }
 
@@ -318,22 +414,22 @@ func TestRulesOfJobsAndRolesAreStricter(t *testing.T) {
 	dir := t.TempDir()
 	section := CommandRules{
 		Allow: []string{"/bin", "/usr/bin"}, Read: []string{"/usr", "/bin", "/lib*"}, Write: []string{dir}, Env: []string{"A", "B", "C=1"},
-		Users: []string{"nobody", "daemon"}, Network: new(true), Memory: 1000, Processes: 10, Isolation: sandbox.Landlock,
+		Users: []string{"nobody", "daemon"}, Network: new(true), Memory: 10 << 20, Processes: 10, Isolation: sandbox.Landlock,
 	}
 	for field, looser := range map[string]CommandRules{
 		"allow": {Allow: []string{"/sbin"}}, "read": {Read: []string{"/"}}, "write": {Write: []string{"/etc"}}, "env": {Env: []string{"D"}},
-		"user": {Users: []string{"root"}}, "memory": {Memory: 1001}, "processes": {Processes: 11}, "isolation": {Isolation: sandbox.None},
+		"user": {Users: []string{"root"}}, "memory": {Memory: 10<<20 + 1}, "processes": {Processes: 11}, "isolation": {Isolation: sandbox.None},
 		"output": {Output: 11 << 20},
 	} {
 		var refusal *rota.Error
 		err := CommandConfig{CommandRules: section, Jobs: map[string]CommandRules{"x": looser}}.Check()
-		if !errors.As(err, &refusal) || refusal.Field != "exec.jobs.x."+field {
+		if !errors.As(err, &refusal) || refusal.Field != "exec.profiles.jobs.x."+field {
 			t.Errorf("%s: %v", field, err)
 		}
 	}
 	config := CommandConfig{
 		CommandRules: section,
-		Jobs:         map[string]CommandRules{"backup": {Allow: []string{"/bin/true", "/usr/bin/false"}, Env: []string{"A"}, Memory: 500}},
+		Jobs:         map[string]CommandRules{"backup": {Allow: []string{"/bin/true", "/usr/bin/false"}, Env: []string{"A"}, Memory: 5 << 20}},
 		Roles:        map[string]CommandRules{"interns": {Allow: []string{"/bin"}, Network: new(false), Isolation: sandbox.Full, Write: []string{dir + "/sub"}, Users: []string{"daemon"}}},
 	}
 	if err := config.Check(); err != nil {
@@ -345,7 +441,7 @@ func TestRulesOfJobsAndRolesAreStricter(t *testing.T) {
 	}
 	got, _ := json.Marshal(rules)
 	want := `{"Allow":["/bin/true"],"Read":["/usr","/bin","/lib*"],"Write":["` + dir + `/sub"],"Dir":"","Env":["C=1","A"],"Users":["daemon"],` +
-		`"Network":false,"Memory":500,"CPU":0,"Processes":10,"Output":0,"Isolation":"full"}`
+		`"Network":false,"Memory":5242880,"CPU":0,"Processes":10,"Output":0,"Isolation":"full"}`
 	if sorted := strings.Replace(string(got), `["A","C=1"]`, `["C=1","A"]`, 1); sorted != want {
 		t.Errorf("%s\n%s", got, want)
 	}
@@ -354,6 +450,87 @@ func TestRulesOfJobsAndRolesAreStricter(t *testing.T) {
 	}
 	if _, err := config.rulesOf(nil, []string{"interns"}); err == nil || !strings.Contains(err.Error(), "leads to /etc") {
 		t.Errorf("a link out of the section: %v", err)
+	}
+}
+
+// TestProfilesWithoutCommonAccountRunNothing: an empty list of accounts must not mean that of the server, which may be root.
+func TestProfilesWithoutCommonAccountRunNothing(t *testing.T) {
+	section := CommandRules{Allow: []string{"/usr/bin/id", "/bin/id"}, Users: []string{"nobody", "daemon"}}
+	for _, c := range []CommandConfig{
+		{CommandRules: CommandRules{Users: []string{}}},
+		{CommandRules: section, Jobs: map[string]CommandRules{"x": {Users: []string{}}}},
+		{CommandRules: section, Roles: map[string]CommandRules{"x": {Users: []string{}}}},
+	} {
+		if err := c.Check(); err == nil || !strings.Contains(err.Error(), "names no account") {
+			t.Errorf("%+v: %v", c, err)
+		}
+	}
+	c := CommandConfig{
+		CommandRules: section,
+		Jobs:         map[string]CommandRules{"nightly": {Users: []string{"nobody"}}, "any": {Memory: 1 << 30}},
+		Roles:        map[string]CommandRules{"a": {Users: []string{"daemon"}}, "b": {Users: []string{"daemon", "nobody"}}},
+	}
+	if err := c.Check(); err != nil {
+		t.Fatal(err)
+	}
+	const want = "exec.profiles.jobs.nightly and exec.profiles.roles.a allow no account together"
+	if rules, err := c.rulesOf([]string{"nightly"}, []string{"a", "b"}); err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("%v: %v", rules.Users, err)
+	}
+	if rules, err := c.rulesOf([]string{"nightly", "any"}, []string{"b"}); err != nil || !slices.Equal(rules.Users, []string{"nobody"}) {
+		t.Errorf("%v: %v", rules.Users, err)
+	}
+	if account, err := chooseUser("", []string{}); err == nil {
+		t.Errorf("an empty list chooses %s", account.name)
+	}
+	if os.Geteuid() != 0 {
+		return
+	}
+	c.Roles = map[string]CommandRules{"admin": {Users: []string{"daemon"}}} // the tests enqueue as admin
+	w := newRightsEnv(t, c)
+	_, err := rota.Do[*rota.TemplatePut](t.Context(), w.store, &rota.PutTemplate{
+		Meta: rota.NewMeta("admin"), Name: "nightly", Spec: rota.TemplateSpec{Type: "exec", Params: rota.EncodeSpec(Exec{Command: "id", Args: []string{"-un"}})},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.checkFailed(w.waitEnded(w.enqueueAs("admin", rota.NewJob{Template: "nightly", MaxRetries: new(0)})), codeRefusedExec, "allow no account together")
+}
+
+// TestProfileKeepsVariablesThatTheSectionSets: also those that every job may set, and those that the section lists twice.
+func TestProfileKeepsVariablesThatTheSectionSets(t *testing.T) {
+	section := CommandRules{Env: []string{"PATH=/safe", "MODE=ro", "MODE", "A"}}
+	for entry, fine := range map[string]bool{"PATH=/evil": false, "MODE=rw": false, "PATH=/safe": true, "A=1": true, "HOME=/srv": true} {
+		err := CommandConfig{CommandRules: section, Jobs: map[string]CommandRules{"x": {Env: []string{entry}}}}.Check()
+		if (err == nil) != fine || err != nil && !strings.Contains(err.Error(), "exec.profiles.jobs.x.env") {
+			t.Errorf("%s: %v", entry, err)
+		}
+	}
+	if err := (CommandConfig{CommandRules: CommandRules{Env: []string{"A=1", "A=2"}}}).Check(); err == nil {
+		t.Error("a variable has two values")
+	}
+	c := CommandConfig{CommandRules: section, Jobs: map[string]CommandRules{"x": {Env: []string{"A=1"}}}, Roles: map[string]CommandRules{"y": {Env: []string{"A=2"}}, "z": {Env: []string{"A=1"}}}}
+	if _, err := c.rulesOf([]string{"x"}, []string{"y"}); err == nil || !strings.Contains(err.Error(), "exec.profiles.roles.y sets A") {
+		t.Error(err)
+	}
+	if _, err := c.rulesOf([]string{"x"}, []string{"z"}); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestEmptyListsOfProfilesAllowNothing: in a profile an empty list is not a list that is missing.
+func TestEmptyListsOfProfilesAllowNothing(t *testing.T) {
+	c := CommandConfig{
+		CommandRules: CommandRules{Allow: []string{"/bin"}, Read: []string{"/usr"}, Write: []string{"/srv"}, Env: []string{"A", "B=1"}},
+		Jobs:         map[string]CommandRules{"none": {Allow: []string{}, Read: []string{}, Write: []string{}, Env: []string{}}},
+		Roles:        map[string]CommandRules{"some": {Allow: []string{"/bin"}, Read: []string{"/usr"}, Write: []string{"/srv"}, Env: []string{"A"}}},
+	}
+	if err := c.Check(); err != nil {
+		t.Fatal(err)
+	}
+	rules, err := c.rulesOf([]string{"none"}, []string{"some"})
+	if err != nil || rules.Allow == nil || len(rules.Allow) > 0 || rules.Read == nil || len(rules.Read) > 0 || len(rules.Write) > 0 || !slices.Equal(rules.Env, []string{"B=1"}) {
+		t.Errorf("%+v %v", rules, err)
 	}
 }
 
@@ -376,12 +553,10 @@ func TestServerFilesAreHidden(t *testing.T) {
 	}
 }
 
-// TestCommandNeedsRightWhenItRuns: the right is granted and revoked between the creation of a job and its run.
-func TestCommandNeedsRightWhenItRuns(t *testing.T) {
-	commands, _, err := OpenCommands(CommandConfig{
-		CommandRules: CommandRules{Allow: []string{"/bin"}, Isolation: sandbox.None, Output: 100},
-		Roles:        map[string]CommandRules{"interns": {Allow: []string{"/bin/true"}}},
-	})
+// newRightsEnv runs programs with the rights of users.
+func newRightsEnv(t *testing.T, config CommandConfig) *usersEnv {
+	t.Helper()
+	commands, _, err := OpenCommands(config)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -391,6 +566,15 @@ func TestCommandNeedsRightWhenItRuns(t *testing.T) {
 		w.directory = access.NewDirectory(w.faults, nil)
 		t.Cleanup(w.directory.Close)
 		Register(reg, Config{Access: w.directory, Commands: commands})
+	})
+	return w
+}
+
+// TestCommandNeedsRightWhenItRuns: the right is granted and revoked between the creation of a job and its run.
+func TestCommandNeedsRightWhenItRuns(t *testing.T) {
+	w := newRightsEnv(t, CommandConfig{
+		CommandRules: CommandRules{Allow: []string{"/bin"}, Isolation: sandbox.None, Output: 100},
+		Roles:        map[string]CommandRules{"interns": {Allow: []string{"/bin/true"}}},
 	})
 	w.principal(rota.KindRole, "interns")
 	w.principal(rota.KindUser, "ada")

@@ -1,10 +1,8 @@
 package action
 
 import (
-	"context"
-	"errors"
-
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/engine"
 )
 
 // Exec is a program of the operating system.
@@ -20,8 +18,15 @@ type Exec struct {
 // JobType names the type.
 func (Exec) JobType() string { return "exec" }
 
-// Error codes of programs. A server without the section exec fails each job with codeDisabled, and a user without the right gets
-// codeDenied.
+// ExecSpec is how servers and workers declare the type exec, whether they run programs or leave the jobs to others.
+func ExecSpec() rota.TypeSpec {
+	reg := engine.NewRegistry()
+	(&Commands{}).register(reg)
+	spec, _ := reg.Spec(Exec{}.JobType())
+	return spec
+}
+
+// Error codes of programs. The run of a user without the right gets codeDenied.
 const (
 	codeRefusedExec = "exec_refused"   // the configuration does not allow the program, a variable or the user
 	codeNotFound    = "exec_not_found" // there is no such program
@@ -31,12 +36,3 @@ const (
 	codeMemory      = "exec_memory"    // it reached its limit of memory
 	codeLimit       = "exec_limit"     // it reached another limit
 )
-
-// refuseExec fails every job of the type. The type exists so that imported jobs are
-// accepted and report why they do not run. Permission to submit a job must not
-// include running programs by default.
-func refuseExec(context.Context, Exec) error {
-	return rota.Permanent(&failure{codeDisabled, errors.New(
-		"external commands are off until they are configured: add the section exec to the configuration file of the server " +
-			"(rota exec setup --from-crontab FILE proposes one)")})
-}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/engine"
 )
 
 // Error codes of requests. An unexpected status has a code such as http_404.
@@ -20,7 +21,6 @@ const (
 	codeGone     = "gone"           // the webhook was removed or refuses deliveries for good
 	codeLate     = "late"           // the answer took too long
 	codeDown     = "receiver_down"  // not sent, because the receiver did not answer before
-	codeDisabled = "disabled"       // the server's configuration does not allow it
 )
 
 // failure is an error of a run with a code of its own.
@@ -68,7 +68,7 @@ func requestError(ctx context.Context, host string, err error) error {
 	if errors.As(err, &dns) { // without the address of the name server
 		return failed(codeNetwork, "%s: the name cannot be resolved: %s", host, dns.Err)
 	}
-	return failed(codeNetwork, "%s: %s", host, brief(err.Error()))
+	return failed(codeNetwork, "%s: %s", host, brief(engine.Mask(ctx, err.Error(), false)))
 }
 
 // errAnswerTimeout is the cause of a context that ended because the answer took too long.

@@ -36,8 +36,7 @@ type Config struct {
 	Data    string            // base directory of relative paths of targets; empty: the working directory
 	Store   string            // file of the store, which jobs may not use; empty: the store is not a file
 
-	Commands   *Commands // runs the programs of exec jobs; nil: such jobs are refused
-	RemoteExec bool      // leave exec jobs to remote workers
+	Commands *Commands // runs the programs of exec jobs; nil: the jobs are left to other servers and workers
 
 	// Access has the users whose rights decide which login of a target a job uses, and whether it may run programs. Nil: a program without users, whose jobs
 	// may use every login.
@@ -61,7 +60,7 @@ func (c Config) withDefaults() Config {
 // never answers must not occupy a worker for ever.
 const DefaultHTTPTimeout = 5 * time.Minute
 
-// Register registers the types http, sql, call and exec.
+// Register registers the types http, sql and call, and exec if there are Commands.
 func Register(reg *engine.Registry, config Config) {
 	config = config.withDefaults()
 	c := &requestRunner{Config: config, transport: config.Guard.transport()}
@@ -70,7 +69,7 @@ func Register(reg *engine.Registry, config Config) {
 	r := newRunner(reg, config)
 	engine.Handle(reg, r.sql, engine.WithDescription("runs statements in a database, exactly once, in a transaction of their own"))
 	engine.Handle(reg, r.call, engine.WithDescription("calls a procedure of a database, or a handler of this server"))
-	if !config.RemoteExec {
+	if config.Commands != nil {
 		RegisterExec(reg, config.Commands, config.Access)
 	}
 }
@@ -93,12 +92,12 @@ func (c *requestRunner) run(ctx context.Context, p HTTP) error {
 		return c.logRequest(ctx, r, nil, begun, permanentIfRefused(requestError(ctx, r.URL.Host, err)))
 	}
 	defer res.Body.Close()
-	answer, err := readAnswer(res)
+	answer, err := readAnswer(ctx, res)
 	if err != nil {
 		return c.logRequest(ctx, r, res, begun, requestError(ctx, r.URL.Host, err))
 	}
 	answer.DurationMS = time.Since(begun).Milliseconds()
-	if err := engine.Result(ctx, answer.fit()); err != nil {
+	if err := engine.Result(ctx, answer.fit(ctx)); err != nil {
 		return err
 	}
 	return c.logRequest(ctx, r, res, begun, c.checkStatus(r, res, p.Expect))
@@ -134,6 +133,9 @@ func (c *requestRunner) request(ctx context.Context, p *HTTP) (*http.Request, er
 		r.Header.Set("Content-Type", kind)
 	}
 	for name, value := range p.Headers {
+		if value, err = withSecrets(ctx, value); err != nil {
+			return nil, err
+		}
 		r.Header.Set(name, value)
 	}
 	if host := r.Header.Get("Host"); host != "" {
@@ -204,4 +206,31 @@ func orDefault(text, otherwise string) string {
 		return otherwise
 	}
 	return text
+}
+
+// withSecrets replaces ${secret:KEY} in the value of a header by a secret of the template of the job.
+func withSecrets(ctx context.Context, text string) (string, error) {
+	var b strings.Builder
+	for {
+		before, rest, found := strings.Cut(text, "${secret:")
+		b.WriteString(before)
+		if !found {
+			return b.String(), nil
+		}
+		key, after, closed := strings.Cut(rest, "}")
+		if err := rota.CheckSecretKey("headers", key); !closed || err != nil {
+			return "", permanentFailure(codeParams, "headers: a reference to a secret is ${secret:KEY}, with a key of letters, digits and _")
+		}
+		value, err := engine.Secret(ctx, key)
+		switch {
+		case rota.CodeOf(err) == rota.NotFound:
+			return "", rota.Permanent(err)
+		case err != nil:
+			return "", err
+		case strings.ContainsAny(value, "\r\n\x00"):
+			return "", permanentFailure(codeParams, "headers: secret %s has a line break, which a header cannot contain", key)
+		}
+		b.WriteString(value)
+		text = after
+	}
 }

@@ -159,6 +159,10 @@ func isTargetName(name string) bool {
 
 // checkURL never repeats the part after the scheme, which may contain a password.
 func checkURL(text string) error {
+	text, err := checkReferences(text)
+	if err != nil {
+		return err
+	}
 	scheme, rest, found := strings.Cut(text, ":")
 	switch {
 	case text == "":

@@ -50,6 +50,9 @@ func (r *runner) run(ctx context.Context, name, runAs string, w *work) error {
 	w.execution, w.job, w.role = job.ExecutionID, cmp.Or(job.Name, job.Type), auth.role
 	w.deadline = deadline(ctx, job.Policy.Timeout)
 	w.cleanUp = r.cleaner.due(name+" "+auth.url, time.Now())
+	if auth, err = auth.fillSecrets(ctx); err != nil {
+		return err
+	}
 	begun := time.Now()
 	d, err := r.open(auth).do(ctx, w)
 	if err != nil {

@@ -17,6 +17,8 @@ type WebhookConfig struct {
 	// Compose encodes the body of a delivery with its id. The caller provides it,
 	// because the JSON forms of jobs belong to the user-facing interfaces.
 	Compose func(ctx context.Context, id string, delivery rota.Delivery) ([]byte, error)
+	// Open returns the secret of a webhook of a template, or of a global one. Nil: only secrets that are not sealed are used.
+	Open func(template string, h *rota.Webhook) (string, error)
 }
 
 // Deliveries registers the handler of rota.TypeWebhook. It needs its own
@@ -64,6 +66,12 @@ func (d *deliverer) secret(ctx context.Context, delivery *rota.Delivery) (string
 		return "", permanentFailure(codeGone, "the webhook was removed before %s was delivered", delivery.Event)
 	case !hooks[at].Subscribes(delivery.Event):
 		return "", permanentFailure(codeGone, "the webhook is no longer subscribed to %s", delivery.Event)
+	}
+	if d.Open != nil {
+		return d.Open(delivery.Template, &hooks[at])
+	}
+	if rota.IsSealed(hooks[at].Secret) {
+		return "", &rota.Error{Code: rota.Unavailable, Act: "webhook", Reason: "this process has no master key to open the secret of the webhook"}
 	}
 	return hooks[at].Secret, nil
 }

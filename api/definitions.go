@@ -51,6 +51,7 @@ type TemplateDefinition struct {
 	UniqueFor      *Duration `json:"unique_for,omitempty" doc:"Shortest time a unique key is held, for jobs that set none."`
 	PolicyDefinition
 	Webhooks []WebhookDefinition `json:"webhooks,omitempty" doc:"Webhooks that receive the events of its jobs."`
+	Secrets  map[string]string   `json:"secrets,omitempty" doc:"Sealed secrets of the template by key. Only servers with the same master key accept them. A secret that is omitted stays as it is."`
 }
 
 // ScheduleDefinition is a schedule in a document. Exactly one of cron, at and every is set.
@@ -83,7 +84,7 @@ type ScheduleDefinition struct {
 type WebhookDefinition struct {
 	URL    string   `json:"url" doc:"Address of the receiver. It identifies the webhook in its list."`
 	Events []string `json:"events,omitempty" doc:"Kinds of events to deliver. Omitted: all."`
-	Secret string   `json:"secret,omitempty" doc:"Secret that signs deliveries. Omitted: the stored secret of the webhook with this address."`
+	Secret string   `json:"secret,omitempty" doc:"Secret that signs deliveries. A response has it sealed, which only servers with the same master key accept. Omitted: the stored secret of the webhook with this address."`
 }
 
 // DefinitionsPut is the result of an import.

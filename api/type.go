@@ -29,14 +29,17 @@ type Type struct {
 	Description Text            `json:"description" doc:"Text for people."`
 	Schema      json.RawMessage `json:"schema" doc:"JSON Schema of the params. Null: any object is accepted."`
 	Policy
-	Paused    bool `json:"paused" doc:"Whether dispatch is paused: jobs of the type are accepted but not started."`
-	Handled   bool `json:"handled" doc:"Whether this server runs jobs of the type. If not, they wait for a remote worker."`
-	Workers   int  `json:"workers" doc:"Number of remote workers, by name, that handle the type: they have claimed it, and sent a request within two minutes or hold a lease."`
-	RunsAs    Text `json:"runs_as,omitempty" doc:"Of the type exec, if this server runs programs: the account of the system that they run as. If it is root, a job can name another one."`
-	Version   ID   `json:"version" nullable:"false" doc:"Changes with every change."`
-	CreatedBy Text `json:"created_by" doc:"Actor that declared it."`
-	CreatedAt Time `json:"created_at" nullable:"false" doc:"Time of its creation."`
-	UpdatedAt Time `json:"updated_at" nullable:"false" doc:"Time of its last change."`
+	Paused    bool     `json:"paused" doc:"Whether dispatch is paused: jobs of the type are accepted but not started."`
+	Handled   bool     `json:"handled" doc:"Whether this server runs jobs of the type. If not, they wait for a remote worker."`
+	Workers   int      `json:"workers" doc:"Number of remote workers, by name, that handle the type: they have claimed it, and sent a request within two minutes or hold a lease."`
+	Accounts  []string `json:"accounts,omitempty" doc:"Of the type exec, if this server runs programs: the accounts of the system that they can run as. The first is the default."`
+	Allow     []string `json:"allow,omitempty" doc:"Of the type exec, if this server runs programs: the programs that jobs may name, and directories of such programs."`
+	Env       []string `json:"env,omitempty" doc:"Of the type exec, if this server runs programs: the variables that jobs may set."`
+	Remote    bool     `json:"remote,omitempty" doc:"Of the type exec: whether the configuration of this server leaves its jobs to remote workers."`
+	Version   ID       `json:"version" nullable:"false" doc:"Changes with every change."`
+	CreatedBy Text     `json:"created_by" doc:"Actor that declared it."`
+	CreatedAt Time     `json:"created_at" nullable:"false" doc:"Time of its creation."`
+	UpdatedAt Time     `json:"updated_at" nullable:"false" doc:"Time of its last change."`
 }
 
 // NewType converts a type. The caller sets Handled and Workers.

@@ -10,7 +10,7 @@ import (
 type Webhook struct {
 	URL       string   `json:"url" doc:"Address of the receiver." example:"https://example.com/hooks/rota"`
 	Events    []string `json:"events" nullable:"false" doc:"Kinds of events delivered. Empty: all."`
-	HasSecret bool     `json:"has_secret" doc:"Whether deliveries are signed. Only GET /definitions?secrets=true shows the secret."`
+	HasSecret bool     `json:"has_secret" doc:"Whether deliveries are signed. Only GET /definitions?secrets=true has the secret, sealed."`
 }
 
 // NewWebhook converts a webhook.

@@ -42,7 +42,7 @@ func (r *LeaseRequest) Ref() (rota.LeaseRef, error) {
 type ClaimRequest struct {
 	Worker string    `json:"worker" doc:"Name of the worker, shown with its runs. Letters, digits and . _ - : / @ #." example:"mailer-1"`
 	Types  []string  `json:"types" doc:"Types that the worker handles, 1 to 256. A type need not be declared yet."`
-	Limit  *int      `json:"limit,omitempty" default:"1" doc:"Highest number of jobs to claim, 1 to 1,000."`
+	Limit  *int      `json:"limit,omitempty" default:"1" doc:"Highest number of jobs to claim, 1 to 1,000. The answer has at most 128 if there are secrets."`
 	Lease  *Duration `json:"lease,omitempty" doc:"Duration of the leases without a heartbeat, 1s to 1h; default 30s."`
 	Wait   *Duration `json:"wait,omitempty" doc:"Longest time to wait for a job, up to 60s; default 0s."`
 }
@@ -50,6 +50,14 @@ type ClaimRequest struct {
 // Claimed lists the claimed jobs.
 type Claimed struct {
 	Items []ClaimedJob `json:"items" nullable:"false" doc:"Claimed jobs, in the order in which to start them. Empty: none were ready."`
+	// Withheld is omitted if it is empty.
+	Withheld []WithheldJob `json:"withheld,omitempty" doc:"Jobs that were not given to the worker because of their secrets, which are sent over TLS or loopback only, and with a token of scope worker only."`
+}
+
+// WithheldJob is a job that a worker did not get.
+type WithheldJob struct {
+	JobID  ID     `json:"job_id" nullable:"false" doc:"Id of the job."`
+	Reason string `json:"reason" doc:"Why, also the error of its run."`
 }
 
 // ClaimedJob is a job with its lease.
@@ -59,6 +67,7 @@ type ClaimedJob struct {
 	LeaseToken string `json:"lease_token" doc:"Lease token: the proof that this worker holds the lease. Only this response shows it."`
 	StaleAfter Time   `json:"stale_after" doc:"Time the lease expires unless extended."`
 	Deadline   Time   `json:"deadline,omitzero" doc:"Time by which the run must end. Omitted: no limit."`
+	ClaimedSecrets
 }
 
 // NewClaimedJob converts a claimed job, with its lease token.
@@ -83,6 +92,13 @@ type ExtendRequest struct {
 type ExtendRunning struct {
 	LeaseRequest
 	Progress json.RawMessage `json:"progress,omitempty" doc:"Progress: any JSON up to 1 KiB, nested up to 500 deep, without duplicate keys, lone surrogates and numbers beyond 1.7e308. Omitted: unchanged."`
+	LogPart
+}
+
+// LogPart is a part of the log of a run.
+type LogPart struct {
+	Log       string `json:"log,omitempty" doc:"Next part of the log text, up to 8 MiB. NUL characters are replaced. Readers see it at once."`
+	LogOffset int64  `json:"log_offset,omitempty" doc:"Position of this part in the log, in bytes: the log_offset of the last response, or 0. A part that is sent again is stored once."`
 }
 
 // Item converts the heartbeat to an item of the command.
@@ -103,6 +119,8 @@ type ExtendedLease struct {
 	StaleAfter Time   `json:"stale_after" doc:"Time the lease expires unless extended."`
 	Cancel     bool   `json:"cancel" doc:"Whether the run must stop. The worker then finishes it as cancelled."`
 	Reason     Text   `json:"reason" doc:"Reason to stop, as given in the cancel request. timeout: the run exceeded its timeout; finish it with this error_code."`
+	LogOffset  *int64 `json:"log_offset,omitempty" doc:"Position of the next part of the log. Omitted if the request has no log, or the log could not be stored: then send the same part again."`
+	LogFull    bool   `json:"log_full,omitempty" doc:"Whether the log has reached its limit. Send no more of it."`
 }
 
 // NewExtendedLease converts the state of a lease.
@@ -137,7 +155,8 @@ type FinishRun struct {
 	RowsAffected *int64          `json:"rows_affected,omitempty" doc:"Number of rows changed."`
 	Artifacts    []string        `json:"artifacts,omitempty" doc:"Paths of the files created, up to 1,000."`
 	EndedAgo     Duration        `json:"ended_ago,omitzero" doc:"How long ago the run ended, if the request was delayed, as by an outage. finished_at is that much earlier, but not before started_at."`
-	Log          string          `json:"log,omitempty" doc:"Log text. Only the last 1 MiB is kept."`
+	Log          string          `json:"log,omitempty" doc:"Log text. Only the last 1 MiB is kept, unless log_offset is set."`
+	LogOffset    int64           `json:"log_offset,omitempty" doc:"If parts of the log were sent with extend: the position of the rest, which log has, in bytes. Omitted or 0: log is the whole log and replaces what was sent."`
 }
 
 var outcomes = []string{

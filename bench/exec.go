@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os/exec"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/rotajobs/rota/action/sandbox"
@@ -16,11 +18,14 @@ import (
 const (
 	execCase      = "exec/true"
 	execLargeCase = "exec/true/large"
+	execFloodCase = "exec/output"
 
 	execMost    = 12 // times the cost of fork and exec
 	execStarts  = 20 // in a turn
 	execMemory  = 256 << 20
 	execProgram = "/bin/true"
+	execWriter  = "/usr/bin/head"
+	execOutput  = 100_000_000 // bytes of a program that writes as fast as it can
 	execBare    = "fork and exec"
 )
 
@@ -31,6 +36,7 @@ func execBenchmarks() []benchmark {
 	return []benchmark{
 		{cases: []string{execCase}, bars: most(execCase), run: func(b *bench) error { return execTurns(b, execCase) }},
 		{cases: []string{execLargeCase}, bars: most(execLargeCase), run: execLarge},
+		{cases: []string{execFloodCase}, run: execFlood},
 	}
 }
 
@@ -95,4 +101,31 @@ func execSandboxed(command sandbox.Command) error {
 		err = fmt.Errorf("%s ended with %+v", execProgram, exit)
 	}
 	return err
+}
+
+// execFlood measures how fast the server takes output that it does not keep.
+func execFlood(b *bench) error {
+	policy := sandbox.Policy{Allow: []string{execWriter}, Read: sandbox.DefaultRead()}
+	program, err := sandbox.Open(execWriter, policy)
+	if err != nil {
+		return err
+	}
+	defer program.Close()
+	args := []string{"-c", strconv.Itoa(b.sized(execOutput, 1)), "/dev/zero"}
+	once := func(run func(io.Writer) error) func(context.Context) (float64, error) {
+		return func(context.Context) (float64, error) {
+			begin := time.Now()
+			err := run(struct{ io.Writer }{io.Discard})
+			return time.Since(begin).Seconds() * 1e6, err
+		}
+	}
+	return b.takeTurns(execFloodCase, "time per 100 MB of output that is not kept",
+		turnSubject{execBare, once(func(to io.Writer) error {
+			cmd := exec.Command(execWriter, args...)
+			cmd.Stdout = to
+			return cmd.Run()
+		})},
+		turnSubject{string(sandbox.Full), once(func(to io.Writer) error {
+			return execSandboxed(sandbox.Command{Program: program, Args: args, Stdout: to, Policy: policy})
+		})})
 }

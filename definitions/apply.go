@@ -56,6 +56,9 @@ func (s *Sync) Import(ctx context.Context, body *api.Definitions, r Request, dry
 		if r.ID != before { // replay: the earlier commands have other ids
 			continue
 		}
+		if err := p.seal(); err != nil {
+			return api.DefinitionsPut{}, err
+		}
 		if err = p.write(); err == nil {
 			return p.result(false), nil
 		}
@@ -67,10 +70,11 @@ func (s *Sync) Import(ctx context.Context, body *api.Definitions, r Request, dry
 }
 
 // isStale reports whether a plan was refused because something it depends on was created or changed
-// after it was read.
+// after it was read, or because a rotation has replaced the key that has sealed its values.
 func isStale(err error) bool {
 	var e *rota.Error
-	return errors.As(err, &e) && e.Code == rota.Conflict && (strings.HasSuffix(e.Field, "].version") || strings.HasSuffix(e.Field, "].name"))
+	return errors.As(err, &e) && e.Code == rota.Conflict && slices.ContainsFunc([]string{"].version", "].name", "].sealed", "].secret"},
+		func(suffix string) bool { return strings.HasSuffix(e.Field, suffix) })
 }
 
 // planCommand is a command of a plan with the path of its definition.

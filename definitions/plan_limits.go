@@ -65,6 +65,9 @@ func (p *plan) planWebhooks() error {
 	if err := command.Validate(); err != nil {
 		return p.addError("webhooks", withoutName(err, "webhooks"))
 	}
+	if command.Spec, err = p.matchWebhooks("", command.Spec, current.Spec); err != nil {
+		return p.addError("webhooks", withoutName(err, "webhooks"))
+	}
 	before, after := api.NewWebhookDefinitions(current.Spec, true), api.NewWebhookDefinitions(command.Spec, true)
 	changes := p.addItem("webhooks", "", before, after, p.changedByRequest(current.Version, false, "webhooks"))
 	p.items[len(p.items)-1].Fields = nil // a list has no fields

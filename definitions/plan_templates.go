@@ -104,6 +104,10 @@ func (p *plan) planTemplate(path, name string, d api.TemplateDefinition, current
 	if err := command.Validate(); err != nil {
 		return err
 	}
+	if hooks, err = p.matchWebhooks(name, hooks, stored); err != nil {
+		return err
+	}
+	command.Spec.Webhooks, target.Spec.Webhooks = hooks, hooks
 	target.Spec = target.Spec.Canonical()
 	if d.State != "" {
 		state := api.OneOf(d.State, templateStates)
@@ -121,8 +125,26 @@ func (p *plan) planTemplate(path, name string, d api.TemplateDefinition, current
 	if err := p.checkDefaults(&target.Spec); err != nil {
 		return problem.Rename(err, "params", "default_params")
 	}
+	secrets, before, after, err := p.planSecrets(name, d.Secrets, current != nil)
+	if err != nil {
+		return err
+	}
 	p.templates.put(name, target)
-	return p.addTemplateCommands(path, d.Owner, command, current, target)
+	shown := shownTemplate{before: before, after: after, secrets: secrets}
+	return p.addTemplateCommands(path, d.Owner, command, current, target, shown)
+}
+
+// shownTemplate holds the secrets of a template as they are and will be, and the commands that set them.
+type shownTemplate struct {
+	before, after map[string]string
+	secrets       []rota.Command
+}
+
+// of returns a template with its secrets.
+func (s shownTemplate) of(t *rota.Template, secrets map[string]string) api.TemplateDefinition {
+	d := api.NewTemplateDefinition(t, true)
+	d.Secrets = secrets
+	return d
 }
 
 // checkDefaults checks the default params of a template against the schema of its type, as it will be after the write.
@@ -161,7 +183,7 @@ func (p *plan) typeRefused(typ string) bool {
 
 // addTemplateCommands adds the commands of a template. A template is archived after its schedules were
 // declared, because an archived template refuses them.
-func (p *plan) addTemplateCommands(path, owner string, command *rota.PutTemplate, current, target *rota.Template) error {
+func (p *plan) addTemplateCommands(path, owner string, command *rota.PutTemplate, current, target *rota.Template, shown shownTemplate) error {
 	archiving, unarchiving := "archiving of template "+target.Name, "unarchiving of template "+target.Name
 	if current == nil {
 		p.addItem("template", target.Name, nil, nil, "")
@@ -177,11 +199,14 @@ func (p *plan) addTemplateCommands(path, owner string, command *rota.PutTemplate
 	} else {
 		wrote := p.changedByRequest(current.Version, current.Since.Equal(current.UpdatedAt), "template "+target.Name, archiving, unarchiving,
 			ownerAct(rota.ExpectTemplate, target.Name))
-		if p.addItem("template", target.Name, api.NewTemplateDefinition(current, true), api.NewTemplateDefinition(target, true), wrote) {
+		if p.addItem("template", target.Name, shown.of(current, shown.before), shown.of(target, shown.after), wrote) {
 			p.changeTemplate(path, command, current, target)
 		} else {
 			target = current // it keeps its state
 		}
+	}
+	for _, c := range shown.secrets {
+		p.addCommand(path, c)
 	}
 	p.noteOwner(owner, target.Owner)
 	archived := current != nil && current.State == rota.TemplateArchived

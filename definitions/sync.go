@@ -13,6 +13,7 @@ import (
 	"github.com/rotajobs/rota/api"
 	"github.com/rotajobs/rota/api/problem"
 	"github.com/rotajobs/rota/payload"
+	"github.com/rotajobs/rota/secret"
 )
 
 // Sync exports and imports the definitions of a store. Store and Schemas are required.
@@ -23,6 +24,10 @@ type Sync struct {
 	// Handles reports whether this process runs jobs of a type and declares the type itself. Nil: none.
 	Handles  func(typ string) bool
 	BytesMax int64 // approximate size of the largest export
+
+	// Vault seals the secrets of webhooks, and has the store itself, not a Guard, so that it reads the ciphertexts of secrets.
+	// Nil: secrets of webhooks stay as they are, and a document can have no secrets of templates.
+	Vault *secret.Vault
 }
 
 func (s *Sync) handles(typ string) bool { return s.Handles != nil && s.Handles(typ) }
@@ -36,13 +41,17 @@ func (s *Sync) builtin(typ string) bool {
 	return slices.Contains(builtinTypes, typ) && (s.Handles == nil || s.Handles(typ))
 }
 
-// Export returns all definitions as one consistent document, with or without the secrets of webhooks.
+// Export returns all definitions as one consistent document, with or without the sealed secrets of templates and webhooks.
 func (s *Sync) Export(ctx context.Context, secrets bool) (api.Definitions, error) {
 	set, err := s.snapshot(ctx)
 	if err != nil {
 		return api.Definitions{}, err
 	}
-	return set.show(s, secrets), nil
+	v := set.show(s, secrets)
+	if secrets {
+		err = s.addSecrets(ctx, &v)
+	}
+	return v, err
 }
 
 // definitionSet holds all definitions.

@@ -17,9 +17,11 @@ import (
 // unit is a systemd unit: the values of each setting by section and name.
 type unit map[string][]string
 
-func readUnit(t *testing.T) unit {
+func readUnit(t *testing.T) unit { return readUnitFile(t, "systemd/rota.service") }
+
+func readUnitFile(t *testing.T, name string) unit {
 	t.Helper()
-	text, err := os.ReadFile("systemd/rota.service")
+	text, err := os.ReadFile(name)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -57,6 +57,8 @@ type Config struct {
 	Membership rota.Membership
 	// SignAnchor signs what is left of audit entries that are removed. Default: it is not signed.
 	SignAnchor rota.AnchorSigner
+	// Secrets opens the secrets of templates for handlers, see Secret. Default: there are none.
+	Secrets Secrets
 	// Reporter receives failures. Default: none.
 	Reporter Reporter
 }

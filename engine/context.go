@@ -65,6 +65,7 @@ func Progress(ctx context.Context, v any) error {
 	if err != nil {
 		return err
 	}
+	text = t.maskJSON("progress", text, rota.ProgressMax)
 	t.mu.Lock()
 	t.progress, t.progressUnsent = text, true
 	t.mu.Unlock()
@@ -84,6 +85,7 @@ func Result(ctx context.Context, v any) error {
 	if err != nil {
 		return err
 	}
+	text = t.maskJSON("result", text, rota.ResultMax)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.result = text
@@ -123,7 +125,7 @@ func Artifact(ctx context.Context, path string) error {
 	if len(t.artifacts) >= rota.ArtifactMax {
 		return rota.Invalidf("artifact", "the run has %d artifacts already; no more are stored", rota.ArtifactMax)
 	}
-	t.artifacts = append(t.artifacts, clean(path))
+	t.artifacts = append(t.artifacts, clean(t.secrets.String(path)))
 	return nil
 }
 

@@ -34,10 +34,7 @@ func newHeartbeat(e *Engine) *heartbeat {
 func (h *heartbeat) progressChanged() { h.progressSignal.send() }
 
 func (h *heartbeat) run(ctx context.Context) {
-	every := h.e.config.Lease / 3
-	if h.e.config.Remote {
-		every = min(every, max(h.e.config.CancelGrace/3, time.Second))
-	}
+	every := h.e.config.heartbeatEvery()
 	beat := time.NewTimer(every)
 	defer beat.Stop()
 	if waiter, is := h.e.store.(StopWaiter); is && h.e.config.Remote {

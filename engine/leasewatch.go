@@ -15,19 +15,45 @@ import (
 // process stops the run, and does not start one that has yet to begin. It records the
 // failure when it reaches the store, if no other process has taken the job by then.
 // In a store of its own no other process takes the job, and the run continues.
+//
+// A remote worker stops a run earlier: as much before the end of the lease as a handler has
+// to return, so that a program that is killed at the end of that time never runs beside
+// the next attempt. It counts the lease of a claim from the answer, because the claim may
+// have waited at the server for a job as long as a lease. The first heartbeat follows at
+// once, and corrects it.
 
-// leaseCheckFraction is how many checks are made in the time of one lease.
-const leaseCheckFraction = 20
+const (
+	leaseCheckFraction = 20                     // checks in the time of one lease, at least
+	leaseCheckEvery    = 500 * time.Millisecond // longest time between two checks
+	leaseMarginShare   = 3                      // a remote worker uses at most this part of a lease to stop a run
+)
 
 // storeShared reports whether other processes may take jobs whose lease is over.
-func (e *Engine) storeShared() bool { return e.config.Membership != nil }
+func (e *Engine) storeShared() bool { return e.config.Membership != nil || e.config.Remote }
+
+// leaseMargin is how long before the end of its lease a run is stopped.
+func (c *Config) leaseMargin() time.Duration {
+	if !c.Remote {
+		return 0
+	}
+	return min(c.CancelGrace, c.Lease/leaseMarginShare)
+}
+
+// heartbeatEvery is the interval of heartbeats. A remote worker learns from their answers alone what
+// to stop, and has less time to repeat one.
+func (c *Config) heartbeatEvery() time.Duration {
+	if !c.Remote {
+		return c.Lease / 3
+	}
+	return min((c.Lease-c.leaseMargin())/6, max(c.CancelGrace/3, time.Second))
+}
 
 // watchLeases stops runs whose lease is over.
 func (h *heartbeat) watchLeases(ctx context.Context) {
 	if !h.e.storeShared() {
 		return
 	}
-	for pause(ctx, h.e.config.Lease/leaseCheckFraction) {
+	for pause(ctx, min(h.e.config.Lease/leaseCheckFraction, leaseCheckEvery)) {
 		now := time.Now()
 		for _, t := range h.e.pool.liveTasks() {
 			if t.leaseExpired(now) {
@@ -64,6 +90,10 @@ func (e *Engine) noteLeases(sent time.Time, results []rota.Result) {
 	for i := range results {
 		switch reply := results[i].Reply.(type) {
 		case *rota.Claimed:
+			if e.config.Remote {
+				e.leaseDeadlines.addUntil(time.Now().Add(e.config.Lease), reply.Jobs)
+				continue
+			}
 			e.leaseDeadlines.add(sent, reply.Now, reply.Jobs...)
 		case *rota.Directed:
 			e.leaseDeadlines.add(sent, reply.Now, reply.Job)
@@ -80,6 +110,17 @@ func (l *leaseDeadlines) add(sent, answered time.Time, jobs ...*rota.Job) {
 	for _, job := range jobs {
 		if job.Run.Open() {
 			l.until[job.Run.ID] = sent.Add(job.Run.StaleAfter.Sub(answered))
+		}
+	}
+}
+
+// addUntil sets the same time for several jobs.
+func (l *leaseDeadlines) addUntil(until time.Time, jobs []*rota.Job) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, job := range jobs {
+		if job.Run != nil {
+			l.until[job.Run.ID] = until
 		}
 	}
 }
@@ -102,17 +143,22 @@ func (t *task) setLease(run *rota.Run) {
 }
 
 // extendLease notes a heartbeat, unless the store skipped the job because another
-// transaction had locked it.
+// transaction had locked it. The answers to two heartbeats may arrive in the other order.
 func (t *task) extendLease(sent time.Time, lease time.Duration, stale time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if !stale.Equal(t.staleAfter) {
-		t.leaseEnds, t.staleAfter = sent.Add(lease), stale
+	if stale.Equal(t.staleAfter) {
+		return
+	}
+	t.staleAfter = stale
+	if ends := sent.Add(lease); ends.After(t.leaseEnds) {
+		t.leaseEnds = ends
 	}
 }
 
+// leaseExpired reports whether the lease of a run is over, or so near to its end that the run must stop.
 func (t *task) leaseExpired(now time.Time) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return !t.leaseEnds.IsZero() && now.After(t.leaseEnds)
+	return !t.leaseEnds.IsZero() && now.After(t.leaseEnds.Add(-t.pool.e.config.leaseMargin()))
 }

@@ -51,7 +51,7 @@ func (r *Registry) typeRunners() (map[string]*typeRunner, error) {
 	for name, one := range r.types {
 		run, middleware := Handler(one.run), slices.Concat(r.middleware, one.middleware)
 		if len(middleware) > 0 {
-			run = Recovery()(run)
+			run = maskErrors(Recovery()(run))
 		}
 		for i, wrap := range slices.Backward(middleware) {
 			if run = wrap(run); run == nil {

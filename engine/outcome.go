@@ -40,6 +40,7 @@ func (t *task) finishItem(err error) rota.FinishItem {
 		return item
 	}
 	setError(&item, err)
+	item.Error, item.ErrorCode = t.secrets.String(item.Error), t.secrets.String(item.ErrorCode)
 	switch context.Cause(t.ctx) {
 	case errTimeout: // retried like a failure
 		item.Outcome, item.ErrorCode = rota.OutcomeCancelled, rota.CodeTimeout

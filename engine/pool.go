@@ -73,7 +73,7 @@ func (p *pool) start(job *rota.Job, recorded chan struct{}) {
 // prepare returns a run to hand off, nil if the job need not start any more.
 func (p *pool) prepare(job *rota.Job, recorded chan struct{}) *task {
 	t := &task{pool: p, job: job, runner: p.runners[job.Type], lease: job.Lease(), recorded: recorded}
-	t.log.logs, t.log.job, t.log.processLog = p.e.config.Logs, job, p.e.config.Logger
+	t.log.logs, t.log.job, t.log.processLog, t.log.secrets = p.e.config.Logs, job, p.e.config.Logger, &t.secrets
 	ctx, cancel := context.WithCancelCause(p.baseCtx)
 	t.ctx, t.cancel = context.WithValue(ctx, taskKey{}, t), cancel
 	p.mu.Lock()
@@ -218,6 +218,9 @@ func (p *pool) release(t *task) {
 func (p *pool) releaseLocked(t *task) {
 	delete(p.byRun, t.lease.RunID)
 	delete(p.byJob, t.job.ID)
+	if s, is := p.e.config.Secrets.(forgetter); is {
+		s.Forget(t.lease.RunID)
+	}
 	if t.recorded != nil {
 		close(t.recorded)
 	}

@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/internal/mask"
 )
 
 // runLog is the log of one run. It is opened at the first line, so that a run that
@@ -13,9 +14,11 @@ type runLog struct {
 	logs       Logs
 	job        *rota.Job
 	processLog *slog.Logger
+	secrets    *mask.Set // masked in what is written
 
 	mu     sync.Mutex
 	file   LogFile
+	masks  *mask.Writer // in front of file
 	slog   *slog.Logger
 	closed bool // or could not be opened
 }
@@ -30,7 +33,7 @@ func (l *runLog) Write(text []byte) (int, error) {
 	if l.closed {
 		return len(text), nil
 	}
-	if _, err := l.file.Write(text); err != nil {
+	if _, err := l.masks.Write(text); err != nil {
 		l.disable(err)
 	}
 	return len(text), nil
@@ -46,7 +49,7 @@ func (l *runLog) open() {
 		l.disable(err)
 		return
 	}
-	l.file = file
+	l.file, l.masks = file, mask.NewWriter(file, l.secrets)
 }
 
 // disable stops writing the log, and logs that once.
@@ -64,7 +67,7 @@ func (l *runLog) logger() *slog.Logger {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.slog == nil && l.logs == nil {
-		l.slog = l.processLog.With("job", l.job.ID, "type", l.job.Type, "attempt", l.job.Attempt)
+		l.slog = slog.New(maskHandler{l.processLog.Handler(), l.secrets}).With("job", l.job.ID, "type", l.job.Type, "attempt", l.job.Attempt)
 	}
 	if l.slog == nil {
 		l.slog = slog.New(slog.NewTextHandler(l, &slog.HandlerOptions{Level: slog.LevelDebug}))
@@ -80,6 +83,7 @@ func (l *runLog) close() (path string) {
 	if l.file != nil {
 		path = l.file.Path()
 		if !l.closed {
+			_ = l.masks.Close() // Close of the file reports a full disk too
 			if err := l.file.Close(); err != nil {
 				l.processLog.Warn("the log of a run may be incomplete", "job", l.job.ID, "error", err)
 			}

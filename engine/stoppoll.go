@@ -17,7 +17,7 @@ type StopWaiter interface {
 
 const (
 	stopPollMax = time.Minute     // longest wait of one request
-	stopPollGap = time.Second     // between two requests
+	stopPollGap = time.Second     // between two requests, at most
 	stopPolls   = 4               // requests that wait at the same time
 	answerMax   = 5 * time.Second // time for the answer after the wait
 )
@@ -28,7 +28,8 @@ const (
 type stopPoller struct {
 	h      *heartbeat
 	waiter StopWaiter
-	wait   time.Duration // of one request
+	wait   time.Duration // of one request: a part of the lease, since only the answer proves that the lease was extended
+	gap    time.Duration // between two requests
 	every  time.Duration // heartbeat interval at a server that does not wait
 
 	signal  signal // a request has ended
@@ -41,8 +42,9 @@ type stopPoller struct {
 }
 
 func newStopPoller(h *heartbeat, waiter StopWaiter, every time.Duration) *stopPoller {
+	wait := (h.e.config.Lease - h.e.config.leaseMargin()) / 6
 	p := &stopPoller{
-		h: h, waiter: waiter, every: every, wait: min(stopPollMax, h.e.config.Lease/3), signal: newSignal(), asked: map[*task]bool{},
+		h: h, waiter: waiter, every: every, wait: min(stopPollMax, wait), gap: min(stopPollGap, wait), signal: newSignal(), asked: map[*task]bool{},
 	}
 	p.running.Add(1)
 	return p
@@ -75,7 +77,7 @@ func (p *stopPoller) run(ctx context.Context) {
 func (p *stopPoller) untilNext() time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return max(0, stopPollGap-time.Since(p.lastSent))
+	return max(0, p.gap-time.Since(p.lastSent))
 }
 
 // take returns runs that belong to no request: those that are stopping, or the others.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/internal/mask"
 )
 
 // Why the context of a handler ended. A handler reads it with context.Cause.
@@ -24,11 +25,12 @@ var errGoexit = errors.New("the handler ended its goroutine with runtime.Goexit"
 
 // task is one run in this process, from its claim until its end is recorded.
 type task struct {
-	pool   *pool
-	job    *rota.Job
-	runner *typeRunner
-	lease  rota.LeaseRef
-	log    runLog
+	pool    *pool
+	job     *rota.Job
+	runner  *typeRunner
+	lease   rota.LeaseRef
+	log     runLog
+	secrets mask.Set // values that the handler has got
 
 	ctx     context.Context
 	cancel  context.CancelCauseFunc
@@ -78,6 +80,7 @@ func (t *task) run() {
 // returned settles a run whose handler has returned. If it was abandoned before, its
 // result comes too late.
 func (t *task) returned(err error) {
+	err = t.masked(err)
 	if !t.settle() {
 		t.pool.abandonedReturned(t)
 		return

@@ -29,6 +29,7 @@ type server struct {
 	longPoll         *longpoll.Poller
 	registry         *workerRegistry
 	pendingLogs      *pendingLogs
+	maskedRuns       *maskedRuns
 	notReadyReason   atomic.Value // last logged reason why the server is not ready
 }
 
@@ -43,6 +44,7 @@ func New(config Config) (http.Handler, error) {
 		semaphores: newSemaphores(&config), largeBodies: make(semaphore, config.LargeMax),
 		limiter: newRateLimiter(config.Rate, config.Clock), anonymousLimiter: newRateLimiter(config.Rate, config.Clock),
 		pageBytes: pageBytesMax, freeDisk: freeDiskSpace, longPoll: longpoll.New(config.Store, config.Logger, config.OnPolls), registry: newWorkerRegistry(config.Clock), pendingLogs: newPendingLogs(),
+		maskedRuns: newMaskedRuns(config.Clock),
 	}
 	a.doc = humago.New(a.mux, openAPI(config.Version))
 	a.routes()
@@ -81,6 +83,7 @@ func (a *server) routes() {
 	a.roleRoutes()
 	a.grantRoutes()
 	a.tokenRoutes()
+	a.secretRoutes()
 	a.meRoutes()
 	a.loginRoutes()
 }

@@ -59,6 +59,9 @@ func claimJobs(c *call, body *api.ClaimRequest) (reply, error) {
 	if err := c.assignClaimID(); err != nil {
 		return reply{}, err
 	}
+	if err := c.limitForSecrets(claim); err != nil {
+		return reply{}, err
+	}
 	clearDeadlines(c.w)
 	worker := c.registry.recordClaim(claim.Worker, claim.Types)
 	deadline := time.Now().Add(wait)

@@ -117,9 +117,14 @@ func (c *call) sendClaimed(jobs []*rota.Job) (reply, error) {
 		c.releaseJobs(jobs)
 		jobs = nil
 	}
-	answer := api.Claimed{Items: make([]api.ClaimedJob, len(jobs))}
+	jobs, secrets, withheld, err := c.withSecrets(jobs)
+	if err != nil {
+		return reply{}, err
+	}
+	answer := api.Claimed{Items: make([]api.ClaimedJob, len(jobs)), Withheld: withheld}
 	for i, job := range jobs {
 		answer.Items[i] = api.NewClaimedJob(job)
+		answer.Items[i].ClaimedSecrets = secrets[job.ID]
 	}
 	body, err := encode(answer)
 	if err != nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/rotajobs/rota/engine"
 	"github.com/rotajobs/rota/eventring"
 	"github.com/rotajobs/rota/payload"
+	"github.com/rotajobs/rota/secret"
 	"github.com/rotajobs/rota/sql/session"
 )
 
@@ -42,6 +43,11 @@ type Config struct {
 	Logins   *access.LoginThrottle // counts wrong tokens, also those of other interfaces; nil: a new one
 	UserRate *access.RateLimiter   // limits the requests of each user; nil: no limit
 
+	// OtherNodes returns the names of the other nodes of the store that live now. Nil: there are none.
+	OtherNodes func(ctx context.Context) ([]string, error)
+
+	Vault *secret.Vault // seals secrets; it has the store itself, not a Guard. Nil: secrets cannot be set
+
 	Logs LogReader // nil: runs have no logs
 
 	// LogWriter stores the logs that remote workers send. Nil: the logs are discarded.
@@ -54,9 +60,10 @@ type Config struct {
 	// accepted or refused. Nil: the jobs keep the traceparent of the request.
 	OnEnqueue func(ctx context.Context, parent string, jobs int) (trace string, done func(error))
 
-	// Exec reports whether this server runs the programs of exec jobs. Otherwise its handler refuses them.
-	Exec     bool
-	ExecUser string // account that programs run as, for clients
+	ExecAccounts []string // accounts that programs can run as; nil: this server runs no programs
+	ExecAllow    []string // programs that jobs may name, and directories of such programs
+	ExecEnv      []string // variables that jobs may set
+	ExecRemote   bool     // the configuration leaves programs to remote workers
 
 	// Webhooks sends webhook tests. Nil: tests are refused.
 	Webhooks *action.Sender
@@ -101,6 +108,9 @@ type LogWriter interface {
 	Path(job *rota.Job) string
 	// Keep stores the logs of runs that have ended. It truncates a log that is too long.
 	Keep(ctx context.Context, logs map[*rota.Job]string) error
+	// Append stores a part of a log at its position in bytes, and reports whether the log is full. What is stored there
+	// already stays, so that a part may be sent again.
+	Append(ctx context.Context, job *rota.Job, offset int64, part string) (full bool, err error)
 }
 
 const (

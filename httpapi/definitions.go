@@ -11,7 +11,7 @@ func (a *server) definitionRoutes() {
 		method: "GET", path: "/definitions", id: "get-definitions", scope: readScope, tag: "Server", summary: "Export all definitions",
 		description: "Types except the built-in ones, templates, schedules with their states, limits, and the webhooks for all events, " +
 			"as one consistent document that PUT accepts unchanged.",
-		query:    []param{{name: "secrets", form: formFlag, doc: "Include the secrets that sign webhook deliveries; default false."}},
+		query:    []param{{name: "secrets", form: formFlag, doc: "Include the secrets of templates and webhooks, sealed: only servers with the same master key accept them. Default false."}},
 		response: api.Definitions{}, errors: []int{409}, need: rota.Admin,
 	}, getDefinitions)
 	route(a, operation{
@@ -26,14 +26,14 @@ func (a *server) definitionRoutes() {
 		},
 		example: `{"types": {"mail": {"max_retries": 5}}, "templates": {"digest": {"type": "mail", "default_params": {"to": "all"}}},
 			"schedules": {"digest": {"template": "digest", "cron": "0 7 * * *", "timezone": "Europe/Berlin"}}, "limits": {"types": {"mail": {"rate": "100/1m"}}}}`,
-		bulk: true, response: api.DefinitionsPut{}, errors: []int{409}, need: rota.Admin,
+		bulk: true, secret: true, response: api.DefinitionsPut{}, errors: []int{409}, need: rota.Admin,
 	}, putDefinitions)
 }
 
 func (c *call) definitionSync() *definitions.Sync {
-	s := &definitions.Sync{Store: c.Store, Schemas: c.Schemas, BytesMax: c.BatchMax}
+	s := &definitions.Sync{Store: c.Store, Schemas: c.Schemas, BytesMax: c.BatchMax, Vault: c.Vault}
 	if c.Engine != nil {
-		s.Handles = c.Engine.Handles
+		s.Handles = func(typ string) bool { return typ == execType || c.Engine.Handles(typ) } // also servers that run no programs declare exec
 	}
 	return s
 }

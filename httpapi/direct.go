@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/rotajobs/rota"
@@ -72,6 +73,10 @@ func (c *call) runOnce(job rota.NewJob, wait time.Duration) (*rota.Job, error) {
 		}
 	}
 	ran, err := c.Engine.DirectAs(c.ctx, c.actor, c.allowDirect, job, wait)
+	var refused *rota.Error
+	if errors.As(err, &refused) && refused.Field == "type" && job.Type == execType && !c.handles(execType) {
+		refused.Reason, refused.Hint = c.noPrograms(), "add the section exec to the configuration of the server and restart it (docs/commands.md), or enqueue the job for another server or a worker"
+	}
 	if err != nil && c.replay && c.ctx.Err() == nil {
 		if _, missing := c.server.Store.Job(c.ctx, job.ID); missing == nil {
 			return c.awaitEnd(job.ID)

@@ -65,6 +65,11 @@ func (c *call) explainWorkers(job *rota.Job, reasons []rota.Reason) {
 		r := &reasons[i]
 		switch {
 		case r.Code != rota.ReasonOrder:
+		case workers == 0 && job.Type == execType:
+			why := c.noPrograms()
+			r.Text = strings.ToUpper(why[:1]) + why[1:] + ", and no remote worker has claimed jobs of type exec since " + when + "."
+			r.Remedy = "Add the section exec to the configuration of a server and restart it (docs/commands.md), start a worker with rota worker --types exec, or cancel the job."
+			r.Jobs = nil
 		case workers == 0:
 			r.Text = "This server does not handle type " + job.Type + ", and no remote worker has claimed jobs of it since " + when + "."
 			r.Remedy = "Start a worker that handles the type (docs/workers.md), register a handler for it in a program (node.Config.Register), or cancel the job."
@@ -77,6 +82,14 @@ func (c *call) explainWorkers(job *rota.Job, reasons []rota.Reason) {
 			r.Remedy = strings.TrimSuffix(remedy, ".") + ". Start more workers to run more jobs at the same time (docs/workers.md)."
 		}
 	}
+}
+
+// noPrograms says why this server runs no programs.
+func (c *call) noPrograms() string {
+	if c.ExecRemote {
+		return "the configuration of this server leaves programs to remote workers (exec: {remote: true})"
+	}
+	return "this server runs no programs, because its configuration has no section exec"
 }
 
 func handledBy(workers int, typ string) string {

@@ -16,6 +16,9 @@ func newExtend(r *api.ExtendRequest, grace time.Duration) (*rota.Extend, time.Du
 		if err == nil {
 			err = rota.CheckDocument("progress", item.Progress, rota.ProgressMax)
 		}
+		if err == nil {
+			err = checkLogPart(r.Items[i].Log, r.Items[i].LogOffset)
+		}
 		if err != nil {
 			return nil, 0, problem.AtItem("items", i, err)
 		}
@@ -42,10 +45,21 @@ func extendLeases(c *call, body *api.ExtendRequest) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
+	masks, err := c.masksOfParts(body.Items)
+	if err != nil {
+		return reply{}, err
+	}
+	for i, m := range masks {
+		command.Items[i].Progress = m.progress(command.Items[i].Progress)
+	}
 	deadline := time.Now().Add(wait)
 	stopped, end := c.watchStops(command.Items, wait)
 	defer end()
 	extended, err := c.extend(command)
+	var logs map[int]logState
+	if err == nil {
+		logs = c.appendLogs(body.Items, extended.Items, masks)
+	}
 	if err == nil && wait > 0 && !anyStops(extended) && c.waitForStop(stopped, deadline) {
 		for i := range command.Items {
 			command.Items[i].Progress = nil // it is recorded
@@ -58,6 +72,9 @@ func extendLeases(c *call, body *api.ExtendRequest) (reply, error) {
 	answer := api.Extended{Items: make([]api.ExtendedLease, len(extended.Items))}
 	for i := range extended.Items {
 		answer.Items[i] = api.NewExtendedLease(&extended.Items[i])
+		if log, stored := logs[i]; stored {
+			answer.Items[i].LogOffset, answer.Items[i].LogFull = &log.offset, log.full
+		}
 	}
 	return ok(answer)
 }
@@ -70,6 +87,7 @@ func (c *call) extend(command *rota.Extend) (*rota.Extended, error) {
 	}
 	for i := range extended.Items {
 		c.registry.updateRun(extended.Items[i].RunID, extended.Items[i].StaleAfter)
+		c.maskedRuns.keep(extended.Items[i].RunID, extended.Items[i].StaleAfter)
 	}
 	return extended, nil
 }

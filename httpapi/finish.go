@@ -32,6 +32,9 @@ func finishRuns(c *call, body *api.FinishRequest) (reply, error) {
 		if err == nil {
 			err = c.checkFinish(&item)
 		}
+		if err == nil && body.Items[i].LogOffset != 0 { // a whole log of any length is cut
+			err = checkLogPart(body.Items[i].Log, body.Items[i].LogOffset)
+		}
 		if err != nil {
 			return reply{}, problem.AtItem("items", i, err)
 		}
@@ -40,7 +43,14 @@ func finishRuns(c *call, body *api.FinishRequest) (reply, error) {
 	if err := (&rota.Finish{Items: items}).Validate(); err != nil {
 		return reply{}, err
 	}
-	logs, err := c.workerLogs(body.Items)
+	masks, err := c.masksOfRuns(body.Items)
+	if err != nil {
+		return reply{}, err
+	}
+	for i, m := range masks {
+		m.outcome(&items[i], &body.Items[i])
+	}
+	logs, err := c.workerLogs(body.Items, masks)
 	if err != nil {
 		return reply{}, err
 	}

@@ -23,19 +23,25 @@ type workerLog struct {
 	path string
 	text string
 
+	offset int64 // of text; 0: text is the whole log
+	masks  *maskedRun
+
 	written chan struct{} // closed when the log is stored, or will not be
 }
 
 // workerLogs returns the logs in a finish request by item index. A run that does not exist, or is not
 // the run of its job, has none: its outcome will be refused.
-func (c *call) workerLogs(runs []api.FinishRun) (map[int]workerLog, error) {
+func (c *call) workerLogs(runs []api.FinishRun, masks map[int]*maskedRun) (map[int]workerLog, error) {
 	logs := map[int]workerLog{}
 	if c.LogWriter == nil {
 		return logs, nil
 	}
 	for i := range runs {
-		if runs[i].Log == "" {
-			continue
+		log := workerLog{text: runs[i].Log, offset: runs[i].LogOffset, masks: masks[i]}
+		if log.text == "" && log.offset == 0 {
+			if log.offset = log.masks.heldAt(); log.offset == 0 {
+				continue
+			}
 		}
 		job, err := c.server.Store.Job(c.ctx, runs[i].JobID.ID)
 		switch {
@@ -43,7 +49,11 @@ func (c *call) workerLogs(runs []api.FinishRun) (map[int]workerLog, error) {
 		case err != nil:
 			return nil, err
 		case job.Run != nil && job.Run.ID == runs[i].RunID.ID:
-			logs[i] = workerLog{job: job, path: c.LogWriter.Path(job), text: keepTail(api.ReplaceNUL(runs[i].Log), workerLogMax)}
+			log.job, log.path = job, c.LogWriter.Path(job)
+			if log.offset == 0 {
+				log.text = keepTail(api.ReplaceNUL(log.masks.text(log.text)), workerLogMax)
+			}
+			logs[i] = log
 		}
 	}
 	return logs, nil
@@ -54,16 +64,22 @@ func (c *call) workerLogs(runs []api.FinishRun) (map[int]workerLog, error) {
 // recorded.
 func (c *call) storeLogs(logs map[int]workerLog, answers []rota.FinishAnswer) {
 	texts := map[*rota.Job]string{}
+	ctx, done := c.detached()
+	defer done()
 	for i, log := range logs {
-		if answers[i].Code == "" {
+		switch {
+		case answers[i].Code != "":
+		case log.offset == 0:
 			texts[log.job] = log.text
+		default:
+			log.masks.part(logPart{offset: log.offset, text: log.text, last: true, again: !log.job.Run.FinishedAt.IsZero()}, func(offset int64, text string) (full, stored bool) {
+				return c.appendLog(ctx, log.job, offset, text)
+			})
 		}
 	}
 	if len(texts) == 0 {
 		return
 	}
-	ctx, done := c.detached()
-	defer done()
 	if err := c.LogWriter.Keep(ctx, texts); err != nil {
 		c.Logger.Error("could not store the logs of runs", slog.Int("runs", len(texts)), slog.Any("error", err))
 	}

@@ -26,6 +26,16 @@ func (w logWriter) Keep(_ context.Context, logs map[*rota.Job]string) (err error
 	return err
 }
 
+func (w logWriter) Append(_ context.Context, job *rota.Job, offset int64, part string) (full bool, err error) {
+	file, err := os.OpenFile(w.file(job), os.O_WRONLY|os.O_CREATE, 0o600)
+	if err != nil {
+		return false, err
+	}
+	defer file.Close()
+	_, err = file.WriteAt([]byte(part), offset)
+	return false, err
+}
+
 func withLogWriter(c *httpapi.Config) { c.LogWriter = logWriter{c.Logs.(logReader).logDir} }
 
 func TestFinishStoresLog(t *testing.T) {

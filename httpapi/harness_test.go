@@ -19,6 +19,7 @@ import (
 	"github.com/rotajobs/rota/engine"
 	"github.com/rotajobs/rota/eventring"
 	"github.com/rotajobs/rota/httpapi"
+	"github.com/rotajobs/rota/secret"
 	"github.com/rotajobs/rota/store/sqlite"
 	"github.com/rotajobs/rota/store/wrap"
 )
@@ -37,6 +38,7 @@ type server struct {
 	handler http.Handler
 	logs    *logDir
 	log     *bytes.Buffer
+	vault   *secret.Vault
 }
 
 // newServer serves a new store, and checks its invariants at the end of the test.
@@ -62,6 +64,12 @@ func newServer(t testing.TB, change ...func(*httpapi.Config)) *server {
 		Logger:    slog.New(slog.NewTextHandler(s.log, nil)),
 		Addresses: func() map[string]string { return map[string]string{"http": "http://127.0.0.1:7420"} },
 	}
+	ring, err := secret.Load(t.TempDir(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.vault = &secret.Vault{Keyring: ring, Store: s.store}
+	config.Vault = s.vault
 	for _, f := range change {
 		f(&config)
 	}

@@ -73,7 +73,6 @@ func TestHiddenThingsAnswerAsThoseThatDoNotExist(t *testing.T) {
 
 // hiddenThings creates one thing of each kind as an administrator. It returns their names by the path of their routes.
 func (s *server) hiddenThings() map[string]string {
-
 	s.applyAll(
 		&rota.PutTemplate{Meta: rota.NewMeta("admin"), Name: "theirs", Spec: rota.TemplateSpec{Type: "noop"}},
 		&rota.PutSchedule{Meta: rota.NewMeta("admin"), Name: "theirs", State: rota.SchedulePaused, Spec: rota.ScheduleSpec{Template: "theirs", Every: time.Hour}, Next: time.Now().Add(time.Hour)},

@@ -27,11 +27,12 @@ func (c *call) readKey(body []byte) error {
 	return nil
 }
 
-// secretIterations is the cost of the hash of a body that contains a password.
+// secretIterations is the cost of the hash of a body that may contain a password or a secret: a few milliseconds, and only for a request with
+// a key.
 const secretIterations = 4096
 
-// requestHash distinguishes requests with the same key. It is stored for a day. That of a password must not be easier to
-// guess than the password itself, so it takes as many iterations as the verifier of the password.
+// requestHash distinguishes requests with the same key. It is stored for a day, and in backups. A password or
+// a secret must not be easier to guess from it than from the verifier of a password, so it takes as many iterations.
 func (c *call) requestHash(body []byte) string {
 	if c.op.secret {
 		slow, _ := pbkdf2.Key(sha256.New, string(body), []byte(c.key), secretIterations, sha256.Size) // it fails for impossible lengths only

@@ -85,6 +85,9 @@ func writeRequests() []writeRequest {
 		{"DELETE", "tokens/{id}", ``, func(s *server) string {
 			return read[api.TokenCreated](s.post("tokens", `{"user": "bob", "scope": "read"}`).is(201)).ID
 		}, 200},
+		{"PUT", "secrets/t/API_KEY", `{"value": "swordfish"}`, none, 200},
+		{"POST", "secrets/rotate", ``, none, 200},
+		{"DELETE", "secrets/t/API_KEY", ``, none, 204},
 		{"DELETE", "roles/ops", ``, none, 204},
 		{"DELETE", "users/bob", ``, none, 204},
 	}
@@ -103,7 +106,7 @@ func newServerWithDefinitions(t testing.TB) *server {
 // nothing and gets the same response, except for counts, which may be lower.
 func TestEveryWriteRepeatedWithKeyAppliesOnce(t *testing.T) {
 	s := newServerWithDefinitions(t)
-	counts := map[string]bool{"jobs/cancel": true, "jobs/retry": true, "dead/retry": true, "templates/t/archive": true, "groups/{id}/cancel": true}
+	counts := map[string]bool{"jobs/cancel": true, "jobs/retry": true, "dead/retry": true, "templates/t/archive": true, "groups/{id}/cancel": true, "secrets/rotate": true}
 	for i, w := range writeRequests() {
 		name := w.method + " " + w.path
 		path, key := strings.Replace(w.path, "{id}", w.prepare(s), 1), fmt.Sprint("key ", i)

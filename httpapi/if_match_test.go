@@ -116,7 +116,9 @@ func TestTagOfAnAnswerIsThatOfTheNextRead(t *testing.T) {
 func TestRepeatedRequestIsNotComparedAgain(t *testing.T) {
 	s, job := versionedServer(t)
 	for _, one := range []struct{ method, path, body string }{
-		{"PATCH", job, `{"priority":3}`}, {"PUT", "limits", `{"global":7}`}, {"PATCH", "templates/letter", `{"priority":3}`},
+		{"PATCH", job, `{"priority":3}`},
+		{"PUT", "limits", `{"global":7}`},
+		{"PATCH", "templates/letter", `{"priority":3}`},
 		{"PUT", "types/mail", `{"description":"letters"}`},
 	} {
 		tag := s.get(one.path).header.Get("ETag")

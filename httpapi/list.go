@@ -113,6 +113,7 @@ const (
 	cursorRoles        cursorKind = 'R'
 	cursorGrants       cursorKind = 'G'
 	cursorTokens       cursorKind = 'T'
+	cursorSecrets      cursorKind = 'S'
 )
 
 // cursorBytes is the length of a position; names, which are missing here, have any length.

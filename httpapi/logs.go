@@ -126,6 +126,8 @@ func (c *call) followLog(job *rota.Job, log io.ReadSeekCloser, tail int) {
 		}
 		if log == nil {
 			open()
+		} else if ended && c.pendingLogs.wait(c.ctx, job.ID) != nil { // a remote worker sends the rest with the end
+			abortResponse()
 		}
 		if text = 0; log != nil {
 			var err error

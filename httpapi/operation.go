@@ -41,7 +41,7 @@ type operation struct {
 	need     rota.Privilege   // privilege on all jobs that an act needs which is no command; empty: the Guard decides
 
 	public       bool         // it needs no token
-	secret       bool         // the body may contain a password
+	secret       bool         // the body may contain a password or a secret
 	bulk         bool         // the body contains many items
 	bodyOptional bool         // the body is optional
 	class        requestClass // selects its semaphore
@@ -134,12 +134,16 @@ func quoted(text string) string {
 	return strconv.Quote(text)
 }
 
+// metaSecret is the key of operation.secret in the metadata of an entry, which the document does not show.
+const metaSecret = "secret"
+
 // describe returns the entry of the OpenAPI document.
 func (op *operation) describe(r huma.Registry, body reflect.Type) *huma.Operation {
 	entry := &huma.Operation{
 		Method: op.method, Path: base + op.path, OperationID: op.id, Tags: []string{op.tag},
 		Summary: op.summary, Description: op.description, Responses: map[string]*huma.Response{},
 		Security: []map[string][]string{{"token": {}}},
+		Metadata: map[string]any{metaSecret: op.secret},
 	}
 	if op.public {
 		entry.Security = []map[string][]string{{}}

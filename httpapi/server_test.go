@@ -182,7 +182,7 @@ func TestOpenAPIListsEveryRoute(t *testing.T) {
 		POST/groups/{id}/cancel POST/direct GET/reservations GET/dead POST/dead/retry GET/limits PUT/limits GET/stats GET/audit GET/audit/verify GET/audit/export GET/events GET/backup GET/verify
 		GET/types GET/types/{name} PUT/types/{name} POST/types/{name}/pause POST/types/{name}/resume POST/templates GET/templates GET/templates/{name} PATCH/templates/{name}
 		POST/templates/{name}/archive POST/templates/{name}/unarchive POST/schedules GET/schedules GET/schedules/{name} PATCH/schedules/{name} DELETE/schedules/{name}
-		GET/webhooks PUT/webhooks POST/webhooks/test POST/claim POST/extend POST/finish GET/definitions PUT/definitions POST/sql
+		GET/webhooks PUT/webhooks POST/webhooks/test POST/claim POST/extend POST/finish GET/definitions PUT/definitions POST/sql GET/secrets PUT/secrets/{template}/{key} DELETE/secrets/{template}/{key} POST/secrets/rotate
 		GET/users POST/users GET/users/{name} PATCH/users/{name} DELETE/users/{name} GET/roles POST/roles GET/roles/{name} DELETE/roles/{name}
 		GET/grants POST/grants DELETE/grants GET/tokens POST/tokens GET/tokens/{token_id} DELETE/tokens/{token_id} GET/me POST/login POST/logout
 		POST/schedules/{name}/trigger POST/schedules/{name}/pause POST/schedules/{name}/resume POST/schedules/{name}/backfill GET/schedules/{name}/upcoming`) {

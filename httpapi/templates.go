@@ -19,7 +19,7 @@ func (a *server) templateRoutes() {
 	route(a, operation{
 		method: "POST", path: "/templates", id: "create-template", scope: writeScope, tag: "Templates", summary: "Create a template",
 		example: `{"name": "welcome", "type": "mail", "default_params": {"subject": "Welcome"}, "max_retries": 5, "backoff": "10s", "timeout": "30s"}`,
-		status:  201, required: []string{"name", "type"}, response: api.Template{}, errors: []int{409},
+		status:  201, secret: true, required: []string{"name", "type"}, response: api.Template{}, errors: []int{409},
 	}, createTemplate)
 	get(a, operation{
 		method: "GET", path: "/templates/{name}", id: "get-template", scope: readScope, tag: "Templates", summary: "Show a template",
@@ -30,7 +30,7 @@ func (a *server) templateRoutes() {
 	route(a, operation{
 		method: "PATCH", path: "/templates/{name}", version: templateVersion, id: "change-template", scope: writeScope, tag: "Templates", summary: "Change a template",
 		description: "Changes only the fields in the request; null returns a field to its default. Existing jobs stay unchanged. A change of owner has no other fields, and needs ADMIN.",
-		example:     `{"timeout": "1m", "priority": null}`, response: api.Template{}, errors: []int{404, 409},
+		example:     `{"timeout": "1m", "priority": null}`, secret: true, response: api.Template{}, errors: []int{404, 409},
 	}, changeTemplate)
 	get(a, operation{
 		method: "POST", path: "/templates/{name}/archive", version: templateVersion, id: "archive-template", scope: writeScope, tag: "Templates", summary: "Archive a template",
@@ -55,13 +55,16 @@ func createTemplate(c *call, body *api.TemplateRequest) (reply, error) {
 	body.Apply(&command.Spec)
 	return then(func(t *rota.Template) (reply, error) {
 		return created(api.NewTemplate(t), base+"/templates/"+url.PathEscape(t.Name))
-	})(c.putTemplate(command))
+	})(c.putTemplate(command, nil))
 }
 
 // putTemplate validates and sends the command. It refuses an undeclared type and default params that the type refuses, which
-// the store does not check.
-func (c *call) putTemplate(command *rota.PutTemplate) (*rota.Template, error) {
+// the store does not check. stored are the webhooks that the template has.
+func (c *call) putTemplate(command *rota.PutTemplate, stored []rota.Webhook) (*rota.Template, error) {
 	err := command.Validate()
+	if err == nil {
+		command.Spec.Webhooks, err = c.sealWebhooks(command, command.Name, command.Spec.Webhooks, stored)
+	}
 	if err == nil && !c.replay {
 		var t *rota.Type
 		if t, err = c.lookup().Type(command.Spec.Type); err == nil {
@@ -98,7 +101,7 @@ func changeTemplate(c *call, body *api.TemplateRequest) (reply, error) {
 		}
 		command := &rota.PutTemplate{Meta: meta, Name: t.Name, Mode: rota.PutReplace, Version: c.versionOr(&t.Version), Spec: t.Spec}
 		body.Apply(&command.Spec)
-		return show(api.NewTemplate)(c.putTemplate(command))
+		return show(api.NewTemplate)(c.putTemplate(command, t.Spec.Webhooks))
 	})
 }
 
@@ -109,13 +112,13 @@ func archiveTemplate(c *call, command rota.Command) (reply, error) {
 	})(do[*rota.TemplatePut](c, command))
 }
 
-// retryConflict repeats a change while other requests change the same row in between, a bounded number
+// retryConflict repeats a change while other requests change the same row, or a rotation the key of the store, in between, a bounded number
 // of times. A request that requires a version is not repeated.
 func (c *call) retryConflict(change func() (reply, error)) (answer reply, err error) {
 	for range 10 {
 		answer, err = change()
 		e, isRotaError := err.(*rota.Error)
-		if c.required != nil || !isRotaError || e.Code != rota.Conflict || e.Field != "version" {
+		if c.required != nil || !isRotaError || e.Code != rota.Conflict || e.Field != "version" && !keyReplaced(err) {
 			return answer, err
 		}
 	}

@@ -47,9 +47,9 @@ func (c *call) showType(t *rota.Type) api.Type { return c.newType(t, c.registry.
 
 func (c *call) newType(t *rota.Type, workers map[string]int) api.Type {
 	v := api.NewType(t)
-	v.Handled, v.Workers = c.handles(t.Name) && (t.Name != execType || c.Exec), workers[t.Name]
-	if v.Handled && t.Name == execType {
-		v.RunsAs = api.Text(c.ExecUser)
+	v.Handled, v.Workers = c.handles(t.Name), workers[t.Name]
+	if t.Name == execType {
+		v.Accounts, v.Allow, v.Env, v.Remote = c.ExecAccounts, c.ExecAllow, c.ExecEnv, c.ExecRemote
 	}
 	return v
 }
@@ -102,7 +102,7 @@ func existsAlready(err error) *api.Problem {
 // mayDeclare refuses to change a type that this server declares itself, because its handler depends on
 // the declared params. An equal declaration is accepted.
 func (c *call) mayDeclare(name string, spec rota.TypeSpec) error {
-	if !c.handles(name) {
+	if !c.handles(name) && name != execType { // servers that run no programs declare it, too
 		return nil
 	}
 	stored, err := c.Store.Type(c.ctx, name)

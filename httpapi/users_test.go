@@ -80,8 +80,11 @@ func TestGrantsListRolesAndWhatUserHasThroughThem(t *testing.T) {
 		body, key string
 		want      bool
 	}{
-		{`{"role": "ops", "to": ["bob"]}`, "a", false}, {`{"role": "ops", "to": ["bob"]}`, "a", false}, {`{"privileges": ["EXECUTE_JOB"], "job": "t", "to": ["idle"]}`, "b", false},
-		{`{"privileges": ["alter_job"], "job": "t", "to": ["idle"]}`, "c", true}, {`{"privileges": ["alter_job"], "job": "t", "to": ["idle"]}`, "c", true},
+		{`{"role": "ops", "to": ["bob"]}`, "a", false},
+		{`{"role": "ops", "to": ["bob"]}`, "a", false},
+		{`{"privileges": ["EXECUTE_JOB"], "job": "t", "to": ["idle"]}`, "b", false},
+		{`{"privileges": ["alter_job"], "job": "t", "to": ["idle"]}`, "c", true},
+		{`{"privileges": ["alter_job"], "job": "t", "to": ["idle"]}`, "c", true},
 	} {
 		if changed := read[api.GrantsChanged](s.post("grants", again.body, "Idempotency-Key", again.key).is(200)); changed.Changed != again.want {
 			t.Errorf("%s with the key %s: changed is %v", again.body, again.key, changed.Changed)

@@ -23,12 +23,12 @@ func (a *server) webhookRoutes() {
 		method: "PUT", path: "/webhooks", version: webhooksVersion, id: "put-webhooks", scope: writeScope, tag: "Webhooks", summary: "Set the webhooks for all events",
 		description: "Takes effect immediately. Pending deliveries to a removed webhook are dropped.",
 		example:     `{"webhooks": [{"url": "https://example.com/hooks/rota", "events": ["job.dead", "schedule.missed"], "secret": "a text that nobody guesses"}]}`,
-		response:    api.Webhooks{}, errors: []int{409},
+		secret:      true, response: api.Webhooks{}, errors: []int{409},
 	}, putWebhooks)
 	route(a, operation{
 		method: "POST", path: "/webhooks/test", id: "test-webhook", scope: writeScope, tag: "Webhooks", summary: "Test a webhook",
 		description: "Sends one signed request with the event " + eventTest + " and returns the result. It is not retried.",
-		example:     `{"url": "https://example.com/hooks/rota", "secret": "a text that nobody guesses"}`, response: api.WebhookTested{}, need: rota.Admin,
+		example:     `{"url": "https://example.com/hooks/rota", "secret": "a text that nobody guesses"}`, secret: true, response: api.WebhookTested{}, need: rota.Admin,
 	}, testWebhook)
 }
 
@@ -49,12 +49,39 @@ func putWebhooks(c *call, body *api.WebhooksRequest) (reply, error) {
 		if err := command.Validate(); err != nil {
 			return reply{}, err
 		}
+		if command.Spec, err = c.sealWebhooks(command, "", command.Spec, stored.Spec); err != nil {
+			return reply{}, err
+		}
 		return show(func(put *rota.WebhooksPut) api.Webhooks { return api.NewWebhooks(put.Webhooks) })(do[*rota.WebhooksPut](c, command))
 	}
 	if !body.Version.IsZero() {
 		return change()
 	}
 	return c.retryConflict(change)
+}
+
+// sealWebhooks returns the webhooks of a command with sealed secrets. Unchanged secrets keep their ciphertext; the others are
+// sealed once the caller is known to have the right to set them, since the first one creates a keyset.
+func (c *call) sealWebhooks(command rota.Command, template string, given, stored []rota.Webhook) ([]rota.Webhook, error) {
+	if len(given) == 0 {
+		return given, nil
+	}
+	matched, err := c.Vault.MatchWebhooks(template, given, stored)
+	if err != nil {
+		return nil, err
+	}
+	switch command := command.(type) {
+	case *rota.PutWebhooks:
+		command.Spec = matched
+	case *rota.PutTemplate:
+		command.Spec.Webhooks = matched
+	}
+	if !rota.EqualWebhooks(matched, stored) {
+		if err := c.Store.Authorize(c.ctx, command); err != nil {
+			return nil, err
+		}
+	}
+	return c.Vault.SealWebhooks(c.ctx, template, matched, stored)
 }
 
 // eventTest is the event name of a test; no other delivery has it.
@@ -96,7 +123,9 @@ func (c *call) webhookToTest(body *api.WebhookTestRequest) (hook rota.Webhook, e
 		return hook, err
 	}
 	hook = rota.Webhook{URL: body.URL, Secret: cmp.Or(body.Secret, api.WebhookSecret(body.URL, stored))}
-	err = (&rota.PutWebhooks{Meta: rota.NewMeta(""), Spec: []rota.Webhook{hook}}).Validate()
+	if err = (&rota.PutWebhooks{Meta: rota.NewMeta(""), Spec: []rota.Webhook{hook}}).Validate(); err == nil {
+		hook.Secret, err = c.Vault.OpenWebhook(body.Template, &hook)
+	}
 	return hook, problem.Rename(err, "webhooks[0]", "")
 }
 

@@ -52,11 +52,11 @@ func TestSetAndShowWebhooks(t *testing.T) {
 	}
 	s.send("PUT", "webhooks", `{"webhooks": [{"url": "https://b.example/", "events": ["job.dead"]}, {"url": "https://c.example/", "secret": "another"}]}`).is(200)
 	stored, err := s.store.Webhooks(t.Context())
-	if err != nil || len(stored.Spec) != 2 || stored.Spec[0].Secret != hookSecret || stored.Spec[1].Secret != "another" || stored.UpdatedBy != "admin" {
+	if err != nil || len(stored.Spec) != 2 || s.opened("", &stored.Spec[0]) != hookSecret || s.opened("", &stored.Spec[1]) != "another" || stored.UpdatedBy != "admin" {
 		t.Errorf("%+v, %v", stored, err)
 	}
 	s.send("PUT", "webhooks", `{"webhooks": [{"url": "https://b.example/", "secret": "the next"}]}`).is(200)
-	if stored, _ = s.store.Webhooks(t.Context()); stored.Spec[0].Secret != "the next" {
+	if stored, _ = s.store.Webhooks(t.Context()); s.opened("", &stored.Spec[0]) != "the next" {
 		t.Errorf("%+v", stored)
 	}
 	s.send("PUT", "webhooks", `{"webhooks": []}`).is(200)
@@ -179,7 +179,7 @@ func TestTemplateWebhooks(t *testing.T) {
 		if err != nil || len(stored.Spec.Webhooks) == 0 {
 			t.Fatal(stored, err)
 		}
-		return stored.Spec.Webhooks[0].Secret
+		return s.opened("t", &stored.Spec.Webhooks[0])
 	}
 	// A change of another field keeps the webhooks; a webhook with the same address keeps its
 	// secret.
@@ -271,12 +271,22 @@ func loopback(t *testing.T) *action.Sender {
 	return action.NewSender(action.SenderConfig{Guard: &action.Guard{Allow: allow}, Version: "1.2.3"})
 }
 
+// opened is the secret of a stored webhook, which has to be sealed.
+func (s *server) opened(template string, h *rota.Webhook) string {
+	s.Helper()
+	value, err := s.vault.OpenWebhook(template, h)
+	if err != nil || !rota.IsSealed(h.Secret) {
+		s.Errorf("%s: %v", h.URL, err)
+	}
+	return value
+}
+
 // withDeliveries runs a delivery engine next to the API.
 func withDeliveries(t *testing.T) func(*httpapi.Config) {
 	return func(c *httpapi.Config) {
 		reg := engine.NewRegistry()
 		c.Webhooks = loopback(t)
-		action.Deliveries(reg, action.WebhookConfig{Store: c.Store, Sender: c.Webhooks, Compose: httpapi.ComposeWebhook(c.Store)})
+		action.Deliveries(reg, action.WebhookConfig{Store: c.Store, Sender: c.Webhooks, Compose: httpapi.ComposeWebhook(c.Store), Open: c.Vault.OpenWebhook})
 		deliveries := engine.New(rota.New(c.Store), reg, engine.Config{Name: "webhooks", WorkOnly: true, Events: c.Events, Logger: slog.New(slog.DiscardHandler)})
 		ctx, stop := context.WithCancel(context.Background())
 		over := make(chan error, 1)

@@ -15,6 +15,7 @@ import (
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/action"
 	"github.com/rotajobs/rota/runlog"
+	"github.com/rotajobs/rota/secret"
 	"github.com/rotajobs/rota/store/sqlite"
 )
 
@@ -146,7 +147,10 @@ func (n *Node) backupFiles() ([]backupFile, *sqlite.Contents, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	known := []string{lockName, addrName, tokenName, verifierName, auditKeyName, auditHeadName, logsName, scratchName}
+	if _, err := os.Stat(n.path(secret.FileName)); err == nil {
+		contents.LeftOut = append(contents.LeftOut, sqlite.LeftOut{What: secret.FileName, Why: "keep a copy of it apart: the restored store needs it for its secrets"})
+	}
+	known := []string{lockName, addrName, tokenName, verifierName, auditKeyName, auditHeadName, logsName, scratchName, secret.FileName, secret.LockName}
 	if file := n.storeFile(); file != "" {
 		known = append(known, databaseNames(n.config.Data, file)...)
 	}

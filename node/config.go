@@ -72,8 +72,9 @@ type Config struct {
 
 	Targets map[string]action.Target // databases of sql and call jobs, by name; main always exists
 
-	Exec *action.CommandConfig // what programs of exec jobs can do; nil: no program runs
-	file string                // configuration file that was read; empty: none
+	Exec        *action.CommandConfig // what programs of exec jobs can do; nil: no program runs
+	file        string                // configuration file that was read; empty: none
+	execSources map[string]string     // file and line of each setting of the section exec
 
 	SentryDSN    string  // Sentry project for error reports; empty: none
 	Environment  string  // environment named in reports and traces, such as production
@@ -87,6 +88,7 @@ type Config struct {
 
 	// The fields below are set by Go programs only, not by the file.
 
+	MasterKey  string // keyset of secrets in base64 (ROTA_MASTER_KEY); empty: the file master.key of the data directory
 	AdminToken string // token to store at the first start (ROTA_ADMIN_TOKEN); empty: a random one
 
 	AllowLinks bool // open an SQLite store for writing even if its file has a second name (a hard link)
@@ -96,7 +98,8 @@ type Config struct {
 	Register func(*engine.Registry) // registers handlers in addition to the built-in ones; nil: none
 	Clock    func() time.Time       // nil: time.Now
 
-	AllowMoved bool // start with a store that rota copy has moved to another one
+	AllowMoved    bool // start with a store that rota copy has moved to another one
+	ForgetSecrets bool // at the start, delete the secrets whose key this node does not have
 
 	// Wrap is for tests that make the store fail, or kill the process, at a chosen
 	// command. The node uses the store that it returns, below the layer that

@@ -22,7 +22,7 @@ func (n *Node) openConsole() error {
 	n.schemas.ValidateWith(n.engine.ValidateParams)
 	started := n.clock()
 	n.console = session.New(session.Config{
-		Schemas: n.schemas, Clock: n.clock, Version: n.config.Version, Targets: targetNames(n.config.Targets), Exec: n.config.Exec != nil,
+		Seal: n.sealSecret, Schemas: n.schemas, Clock: n.clock, Version: n.config.Version, Targets: targetNames(n.config.Targets), Exec: n.config.programs(),
 		Nodes:   func(ctx context.Context) ([]system.Node, error) { return n.liveNodes(ctx, started) },
 		Metrics: func(context.Context) ([]system.Metric, error) { return n.metrics.jobMetrics() },
 	})

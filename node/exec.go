@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -15,9 +16,9 @@ import (
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/action"
 	"github.com/rotajobs/rota/action/sandbox"
-	"github.com/rotajobs/rota/engine"
 	"github.com/rotajobs/rota/internal/suggest"
 	"github.com/rotajobs/rota/internal/yamlfile"
+	"github.com/rotajobs/rota/sql/session"
 )
 
 // execKey is the section of the file that configures programs. Without it no program runs.
@@ -84,9 +85,8 @@ func (r *parsedFile) readProfiles(section yamlfile.Entry, key string) error {
 		default:
 			return r.errorAt(kind, "", "unknown setting "+quoted(kindKey), "write profiles: {jobs: {NAME: {…}}, roles: {NAME: {…}}}")
 		}
-		return r.execEntries(kind, kindKey, func(profile yamlfile.Entry, _ string) error {
+		return r.execEntries(kind, kindKey, func(profile yamlfile.Entry, key string) error {
 			var rules action.CommandRules
-			key := execKey + "." + kind.Name + "." + profile.Name
 			r.execSources[key] = r.at(profile)
 			err := r.execRules(profile, key, &rules, nil)
 			all[profile.Name] = rules
@@ -174,24 +174,28 @@ func (c *Config) setExec(read *parsedFile) error {
 	if read.exec == nil {
 		return nil
 	}
-	c.Exec = read.exec
-	err := c.Exec.Check()
+	c.Exec, c.execSources = read.exec, read.execSources
+	return c.withLine(c.Exec.Check())
+}
+
+// withLine adds the file and line of the setting that an error names.
+func (c *Config) withLine(err error) error {
 	var refusal *rota.Error
 	if !errors.As(err, &refusal) {
 		return err
 	}
-	source := execKey
-	for key, at := range read.execSources { // the longest key that contains the field
-		if (refusal.Field == key || strings.HasPrefix(refusal.Field, key+".")) && len(key) >= len(source) {
+	source := ""
+	for key, at := range c.execSources { // the longest key that contains the field
+		if (refusal.Field == key || strings.HasPrefix(refusal.Field, key+".")) && len(key) > len(source) {
 			source, refusal.Act = key, at
 		}
 	}
 	return refusal
 }
 
-// openCommands checks what programs need of this system. Programs never reach the files of the server.
+// openCommands checks what programs need of this system. With isolation they never reach the files of the server.
 func (n *Node) openCommands() (*action.Commands, error) {
-	if n.config.Exec == nil || n.config.Exec.Remote {
+	if n.config.programs() != session.ProgramsHere {
 		return nil, nil
 	}
 	var files []string
@@ -201,11 +205,18 @@ func (n *Node) openCommands() (*action.Commands, error) {
 	return n.config.OpenCommands(n.logger, files...)
 }
 
-// OpenCommands checks what the programs of the configuration need of this system. They never reach the data directory, the keys and
-// the configuration file, nor the other files.
+// environmentFile is where the unit of the package reads variables from, passwords among them. Programs of a server that is root could
+// read it, as /etc is in read.
+const environmentFile = "/etc/rota/rota.env"
+
+// OpenCommands checks what the programs of the configuration need of this system. With isolation they never reach the data directory,
+// the keys and the files of the configuration, nor the other files.
 func (c *Config) OpenCommands(logger *slog.Logger, files ...string) (*action.Commands, error) {
 	config := *c.Exec
 	config.CancelGrace = c.CancelGrace
+	if _, err := os.Stat(environmentFile); err == nil {
+		files = append(files, environmentFile)
+	}
 	hidden, err := absolutePaths(append(files, c.Data, c.HTTPKey, c.SQLKey, c.file))
 	if err != nil {
 		return nil, err
@@ -213,23 +224,28 @@ func (c *Config) OpenCommands(logger *slog.Logger, files ...string) (*action.Com
 	config.Hidden = slices.Concat(config.Hidden, hidden)
 	commands, warnings, err := action.OpenCommands(config)
 	for _, warning := range warnings {
-		logger.Warn("programs are less isolated than configured", "reason", warning)
+		logger.Warn("programs may not run as configured", "reason", warning)
 	}
-	return commands, err
+	return commands, c.withLine(err)
 }
 
-// runsPrograms reports whether this server runs exec jobs itself.
-func (c *Config) runsPrograms() bool { return c.Exec != nil && !c.Exec.Remote }
+// programs says who runs the programs of exec jobs.
+func (c *Config) programs() session.Programs {
+	switch {
+	case c.Exec == nil:
+		return session.ProgramsOff
+	case c.Exec.Remote:
+		return session.ProgramsRemote
+	}
+	return session.ProgramsHere
+}
 
-// declareExec declares the type exec for remote workers, since this server has no handler for it.
+// declareExec declares the type exec for other servers and workers, if this server has no handler for it.
 func (n *Node) declareExec(ctx context.Context) error {
-	if n.config.Exec == nil || !n.config.Exec.Remote {
+	if n.config.programs() == session.ProgramsHere {
 		return nil
 	}
-	reg := engine.NewRegistry()
-	action.RegisterExec(reg, nil, nil)
-	name := action.Exec{}.JobType()
-	spec, _ := reg.Spec(name)
+	name, spec := action.Exec{}.JobType(), action.ExecSpec()
 	known, err := n.store.Type(ctx, name)
 	if err == nil && known.Spec.Equal(spec) {
 		return nil

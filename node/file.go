@@ -122,9 +122,12 @@ func childNames(key string) (names []string) {
 }
 
 func (r *parsedFile) unknown(e yamlfile.Entry, key string) error {
-	var keys []string
+	keys := []string{execKey, targetsKey}
 	for _, s := range settings {
 		keys = append(keys, s.Key)
+		if section, _, below := strings.Cut(s.Key, "."); below {
+			keys = append(keys, section)
+		}
 	}
 	hint := "rota serve --help lists the settings"
 	if meant := suggest.Nearest(strings.ReplaceAll(strings.ToLower(key), "-", "_"), keys); meant != "" {

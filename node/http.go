@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/rotajobs/rota/access"
-	"github.com/rotajobs/rota/action"
 	"github.com/rotajobs/rota/httpapi"
+	"github.com/rotajobs/rota/sql/session"
 )
 
 // Time limits of a connection, so that a slow client does not hold resources that
@@ -33,8 +33,11 @@ func (n *Node) openHTTP() error {
 		Token: n.token, Logs: n.logs, LogWriter: n.logs, Backup: n.backupOrNone(), ScratchDir: n.scratch,
 		Metrics: n.metrics.handler(n.logger), Ready: n.readiness, Version: n.config.Version,
 		Logger: n.logger, Clock: n.clock, Addresses: n.Addresses, Rate: n.config.HTTPRate, Webhooks: n.sender,
-		Auditor: n.audit, OnPolls: n.metrics.setPolls, CancelGrace: n.config.CancelGrace, Logins: n.logins, UserRate: n.userRate,
-		Exec: n.config.runsPrograms(), ExecUser: action.OwnAccount(),
+		Vault: n.vault, OtherNodes: n.otherNodes, Auditor: n.audit, OnPolls: n.metrics.setPolls, CancelGrace: n.config.CancelGrace, Logins: n.logins, UserRate: n.userRate,
+		ExecRemote: n.config.programs() == session.ProgramsRemote,
+	}
+	if n.config.programs() == session.ProgramsHere {
+		config.ExecAccounts, config.ExecAllow, config.ExecEnv = n.config.Exec.Accounts(), n.config.Exec.Programs(), n.config.Exec.Variables()
 	}
 	if n.traces != nil {
 		config.OnEnqueue = n.traces.Enqueuing

@@ -55,6 +55,7 @@ func Load(path string, env func(string) string, flags ...FlagValue) (Config, err
 			return Config{}, err
 		}
 	}
+	c.MasterKey = env(masterKeyVariable)   // no flag and no file, as the next
 	c.AdminToken = env(adminTokenVariable) // no flag and no file: a flag is visible to other users of the machine
 	if err := c.setTargets(read.targets, env); err != nil {
 		return Config{}, err

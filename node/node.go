@@ -18,6 +18,7 @@ import (
 	"github.com/rotajobs/rota/engine"
 	"github.com/rotajobs/rota/eventring"
 	"github.com/rotajobs/rota/payload"
+	"github.com/rotajobs/rota/secret"
 	"github.com/rotajobs/rota/sql/pgwire"
 	"github.com/rotajobs/rota/sql/session"
 	"github.com/rotajobs/rota/telemetry"
@@ -42,6 +43,7 @@ type Node struct {
 	logs           runLogs
 	schemas        *payload.SchemaCache // compiled schemas of the types, for HTTP and SQL
 	access         *access.Directory
+	vault          *secret.Vault
 	console        *session.Console
 	engine         *engine.Engine
 	deliveryEngine *engine.Engine      // delivers webhooks

@@ -23,7 +23,7 @@ func Open(ctx context.Context, config Config) (*Node, error) {
 		return nil, err
 	}
 	n := &Node{config: config, logger: config.Logger, serving: make(chan struct{}), ready: make(chan struct{}), cut: make(chan struct{})}
-	for _, step := range []func() error{n.openTLS, n.openData, n.openStore, n.openAudit, n.openAccess, n.listen, n.openTraces, n.openEngine, n.openConsole, n.openHTTP, n.openSQL} {
+	for _, step := range []func() error{n.openTLS, n.openData, n.openStore, n.openSecrets, n.openAudit, n.openAccess, n.listen, n.openTraces, n.openEngine, n.openConsole, n.openHTTP, n.openSQL} {
 		err := ctx.Err()
 		if err == nil {
 			err = step()
@@ -137,7 +137,6 @@ func (n *Node) openEngine() error {
 	action.Register(reg, action.Config{
 		Guard: guard, Version: n.config.Version, Clock: n.clock,
 		Targets: n.config.Targets, Data: n.config.Data, Store: n.storeFile(), Access: n.access, Commands: commands,
-		RemoteExec: n.config.Exec != nil && n.config.Exec.Remote,
 	})
 	if n.config.Register != nil {
 		n.config.Register(reg)
@@ -158,7 +157,7 @@ func (n *Node) openEngine() error {
 		CancelGrace: n.config.CancelGrace, ShutdownGrace: n.config.ShutdownGrace,
 		Retention: n.config.Retention, PruneEvery: n.config.PruneEvery,
 		Logger: n.logger, Logs: n.logs, Clock: n.clock, Events: n.events, Reporter: reporter, Membership: n.backend.membership,
-		SignAnchor: n.audit.signAnchor,
+		SignAnchor: n.audit.signAnchor, Secrets: n.vault,
 	})
 	n.openDeliveryEngine(client, guard)
 	n.metrics.registry.MustRegister(&gauges{
@@ -215,7 +214,7 @@ const deliveryGrace = 2 * time.Second
 func (n *Node) openDeliveryEngine(client *rota.Client, guard *action.Guard) {
 	reg := engine.NewRegistry()
 	n.sender = action.NewSender(action.SenderConfig{Guard: guard, Version: n.config.Version, Clock: n.clock})
-	action.Deliveries(reg, action.WebhookConfig{Store: n.store, Sender: n.sender, Compose: httpapi.ComposeWebhook(n.store)})
+	action.Deliveries(reg, action.WebhookConfig{Store: n.store, Sender: n.sender, Compose: httpapi.ComposeWebhook(n.store), Open: n.vault.OpenWebhook})
 	n.deliveryEngine = engine.New(client, reg, engine.Config{
 		Workers: n.config.WebhookWorkers, Name: n.config.Name + deliverySuffix, WorkOnly: true,
 		Lease: n.config.Lease, CancelGrace: n.config.CancelGrace, ShutdownGrace: min(n.config.ShutdownGrace, deliveryGrace),

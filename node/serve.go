@@ -37,7 +37,7 @@ type ServeConfig struct {
 	// OnReady is called with the address when the API accepts requests. Nil: no callback.
 	OnReady func(address string)
 
-	// API has further settings of the API, such as Logs, Backup and Metrics. Serve sets the
+	// API has further settings of the API, such as Logs, Backup, Metrics and Vault, without which secrets cannot be set. Serve sets the
 	// store, the engine, the token and the addresses.
 	API httpapi.Config
 

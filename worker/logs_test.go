@@ -11,6 +11,11 @@ import (
 	"github.com/rotajobs/rota"
 )
 
+func textOf(l *logs, job *rota.Job) string {
+	text, _ := l.rest(job.Run.ID)
+	return text
+}
+
 func TestLongLogKeepsItsEnd(t *testing.T) {
 	l := newLogs()
 	job := &rota.Job{Run: &rota.Run{ID: rota.NewID()}}
@@ -18,7 +23,7 @@ func TestLongLogKeepsItsEnd(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if text := l.text(job.Run.ID); text != "" {
+	if text := textOf(l, job); text != "" {
 		t.Errorf("nothing was written, but the text is %q", text)
 	}
 	written := 0
@@ -29,7 +34,7 @@ func TestLongLogKeepsItsEnd(t *testing.T) {
 		}
 		written += n
 	}
-	text := l.text(job.Run.ID)
+	text := textOf(l, job)
 	head, rest, _ := strings.Cut(text, "\n")
 	var lost int
 	if _, err := fmt.Sscanf(head, "[%d bytes before", &lost); err != nil || lost+len(rest) != written {
@@ -48,7 +53,7 @@ func TestLogIsValidText(t *testing.T) {
 	job := &rota.Job{Run: &rota.Run{ID: rota.NewID()}}
 	file, _ := l.Open(job)
 	_, _ = file.Write([]byte("a\x00b\xffc\xc3"))
-	if text := l.text(job.Run.ID); text != "a\uFFFDb\uFFFDc\uFFFD" {
+	if text := textOf(l, job); text != "a\uFFFDb\uFFFDc\uFFFD" {
 		t.Errorf("it reads %q", text)
 	}
 	runtime.KeepAlive(file)
@@ -75,7 +80,7 @@ func TestLogsAreFreedWithTheirRuns(t *testing.T) {
 			t.Fatalf("%d logs are kept", l.count())
 		}
 	}
-	if text := l.text(kept.Run.ID); text != "kept\n" {
+	if text := textOf(l, kept); text != "kept\n" {
 		t.Errorf("the kept log is %q", text)
 	}
 	runtime.KeepAlive(keep)

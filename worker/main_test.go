@@ -44,7 +44,7 @@ func workerProgram(ctx context.Context) error {
 // task is a job of the tests: it writes a ledger, and does what its params say.
 type task struct {
 	Mark  string `json:"mark" jsonschema:"minLength=1"`
-	Do    string `json:"do,omitempty" jsonschema:"enum=nap,enum=wait,enum=deaf,enum=fail,enum=die,enum=later,enum=panic,enum=show"`
+	Do    string `json:"do,omitempty" jsonschema:"enum=nap,enum=wait,enum=deaf,enum=fail,enum=die,enum=later,enum=panic,enum=show,enum=talk"`
 	For   string `json:"for,omitempty"`
 	Until string `json:"until,omitempty"` // a file: it continues when that exists
 }
@@ -149,6 +149,8 @@ func (t task) run(ctx context.Context) error {
 		panic("at the disco")
 	case "show":
 		return show(ctx)
+	case "talk":
+		return t.talk(ctx)
 	}
 	return nil
 }
@@ -160,6 +162,20 @@ func (t task) wait(ctx context.Context) error {
 			return engine.Result(ctx, "done by "+engine.Job(ctx).Run.Runner)
 		}
 		if err := pause(ctx, 5*time.Millisecond); err != nil {
+			return err
+		}
+	}
+}
+
+// talk writes numbered lines until the file exists, and a last line.
+func (t task) talk(ctx context.Context) error {
+	for n := 0; ; n++ {
+		fmt.Fprintf(engine.Output(ctx), "line %d ä\n", n)
+		if _, err := os.Stat(t.Until); err == nil {
+			fmt.Fprintln(engine.Output(ctx), "last line")
+			return engine.Result(ctx, n)
+		}
+		if err := pause(ctx, 50*time.Millisecond); err != nil {
 			return err
 		}
 	}

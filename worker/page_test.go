@@ -22,8 +22,8 @@ func TestWorkersPageMatchesServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	calls := regexp.MustCompile("(?s)\\*\\*`(PUT|POST) (/\\S+)`\\*\\*\n\n```json\n(.*?)```\n\n```json\n(.*?)```").FindAllStringSubmatch(string(page), -1)
-	if len(calls) != 4 {
-		t.Fatalf("the page has %d requests with answers, want 4", len(calls))
+	if len(calls) != 5 {
+		t.Fatalf("the page has %d requests with answers, want 5", len(calls))
 	}
 	s := workertest.New(t)
 	real := strings.NewReplacer()

@@ -45,10 +45,17 @@ func (s *store) sendClaim(ctx context.Context, c *rota.Claim, limit int, wait ti
 		return nil, err
 	}
 	claimed := &rota.Claimed{Jobs: make([]*rota.Job, len(answer.Items))}
+	values := make([]map[string]string, len(answer.Items))
 	for i := range answer.Items {
+		if values[i], err = answer.Items[i].Values(); err != nil {
+			return nil, apiclient.Unreadable("claim", err)
+		}
 		if claimed.Jobs[i], err = claimedJob(&answer.Items[i], c.Worker); err != nil {
 			return nil, err
 		}
+	}
+	for i, job := range claimed.Jobs { // all of them start, so all of them are forgotten
+		s.secrets.put(job.Run.ID, values[i])
 	}
 	return claimed, nil
 }
@@ -209,17 +216,29 @@ func (s *store) nextChunk(items []rota.FinishItem) []rota.FinishItem {
 func (s *store) finishChunk(ctx context.Context, c *rota.Finish, items []rota.FinishItem) ([]api.ExtendedLease, error) {
 	body := api.FinishRequest{Items: make([]api.FinishRun, len(items))}
 	for i := range items {
-		body.Items[i] = api.NewFinishRun(&items[i], c.Waited(time.Now()), s.logs.text(items[i].RunID))
+		text, offset := s.logs.rest(items[i].RunID)
+		body.Items[i] = api.NewFinishRun(&items[i], c.Waited(time.Now()), text)
+		body.Items[i].LogOffset = offset
 	}
 	var answers api.Extended
 	err := s.server.call(ctx, "finish", apiclient.Request{Method: http.MethodPost, Path: "/finish", Body: body}, &answers)
 	if err == nil {
 		err = checkLeases("finish", answers.Items, len(items), func(i int) api.ID { return body.Items[i].RunID })
 	}
-	// A refusal may be due to the log: the end is sent again without it.
-	if len(items) == 1 && err != nil && !apiclient.Undecided(err) && body.Items[0].Log != "" {
-		s.logs.drop(items[0].RunID)
+	if err != nil && !apiclient.Undecided(err) && s.dropLogs(&body) {
 		return s.finishChunk(ctx, c, items)
 	}
 	return answers.Items, err
+}
+
+// dropLogs removes the logs that may be why a request was refused, and reports whether there were any: the only log, and logs
+// with a position, which an older server does not know. The ends are sent again without them.
+func (s *store) dropLogs(body *api.FinishRequest) (dropped bool) {
+	for i := range body.Items {
+		if one := &body.Items[i]; one.LogOffset > 0 || one.Log != "" && len(body.Items) == 1 {
+			s.logs.drop(one.RunID.ID)
+			dropped = true
+		}
+	}
+	return dropped
 }

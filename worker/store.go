@@ -16,6 +16,7 @@ import (
 // records ends and declares types. A claim is a long poll, and a worker learns of a
 // cancellation with a heartbeat; so it needs neither wake-ups nor events.
 type store struct {
+	secrets *secrets
 	partialstore.Refused
 	server *server
 	config *Config
@@ -25,7 +26,7 @@ type store struct {
 }
 
 func newStore(server *server, config *Config, logs *logs) *store {
-	return &store{Refused: partialstore.Refused{Refuse: errUnsupported}, server: server, config: config, logs: logs}
+	return &store{secrets: newSecrets(), Refused: partialstore.Refused{Refuse: errUnsupported}, server: server, config: config, logs: logs}
 }
 
 // Apply sends commands to the server, one request after the other. The result of a refused

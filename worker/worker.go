@@ -23,6 +23,7 @@ type Worker struct {
 	configErr error // of the arguments of New; Run returns it
 	server    *server
 	types     *engine.Registry
+	logs      *logs
 	engine    *engine.Engine
 }
 
@@ -43,8 +44,12 @@ func New(url, token string, reg *engine.Registry, config Config) *Worker {
 		timeout: w.config.Timeout,
 	}
 	logs := newLogs()
-	w.engine = engine.New(rota.New(newStore(w.server, &w.config, logs)), reg, engine.Config{
-		Remote: true, Name: w.config.Name, Workers: w.config.Workers, Lease: w.config.Lease,
+	logs.sender = newLogSender(w.server, w.config.Lease, logs)
+	w.logs = logs
+	store := newStore(w.server, &w.config, logs)
+	w.engine = engine.New(rota.New(store), reg, engine.Config{
+		Secrets: store.secrets,
+		Remote:  true, Name: w.config.Name, Workers: w.config.Workers, Lease: w.config.Lease,
 		CancelGrace: w.config.CancelGrace, ShutdownGrace: w.config.ShutdownGrace, Logger: w.config.Logger, Logs: logs,
 	})
 	return w
@@ -75,6 +80,9 @@ func (w *Worker) Run(ctx context.Context) error {
 	done := make(chan struct{})
 	defer close(done)
 	go w.logStart(done)
+	sending, stop := context.WithCancel(context.WithoutCancel(ctx)) // runs may continue after ctx has ended
+	defer stop()
+	go w.logs.sender.run(sending)
 	return w.engine.Run(ctx)
 }
 
@@ -95,7 +103,8 @@ type Config struct {
 	// Workers is how many jobs run at once. Default 16.
 	Workers int
 	// Lease is how long the server waits for a worker that is gone before it gives its
-	// jobs to others. It is extended every third of that time. Default 30 s.
+	// jobs to others. A worker that cannot reach the server ends the context of its handlers
+	// CancelGrace before that, at most a third of the lease. Default 30 s.
 	Lease time.Duration
 	// Wait is how long a long poll waits at the server for jobs, at most WaitMax.
 	// Default 30 s.

@@ -85,8 +85,12 @@ func TestJobLogsOnTerminal(t *testing.T) {
 		terminal bool
 		want     string
 	}{
-		{"job logs", true, "red\nline\n"}, {"job logs -f", true, "red\nline\n"},
-		{"job logs --raw", true, log}, {"job logs --raw -f", true, log}, {"job logs", false, log}, {"job logs --raw", false, log},
+		{"job logs", true, "red\nline\n"},
+		{"job logs -f", true, "red\nline\n"},
+		{"job logs --raw", true, log},
+		{"job logs --raw -f", true, log},
+		{"job logs", false, log},
+		{"job logs --raw", false, log},
 	} {
 		var out, errs bytes.Buffer
 		code := run(words(row.line+" "+sampleID+" --url "+server.URL), environment{

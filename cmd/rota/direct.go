@@ -54,5 +54,5 @@ func (a *app) printDirect(j api.Job, answer json.RawMessage) error {
 		return err
 	}
 	why := cmp.Or(firstLineShort(runError(j)), "its state is "+j.State)
-	return failf(exitFailed, "rota job logs "+j.ID.String()+" shows its log", "the job did not complete: %s", why)
+	return failf(exitFailed, endHint(j, j.ID), "the job did not complete: %s", why)
 }

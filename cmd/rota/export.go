@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"strings"
 
 	"github.com/rotajobs/rota/api"
 	"github.com/rotajobs/rota/internal/apiclient"
@@ -17,7 +18,7 @@ import (
 const exportExample = `  rota export                            # print all definitions
   rota export rota.yaml                  # write them to a file
   rota export -o sql jobs.sql            # as CREATE OR ALTER JOB statements
-  rota export rota.yaml --secrets        # with webhook secrets, to move to another server
+  rota export rota.yaml --secrets        # with the sealed secrets of templates and webhooks, for a server with the same master.key
   rota export | rota import - --url http://other:7420 --token …`
 
 func newExportCommand(a *app) *cobra.Command {
@@ -47,7 +48,7 @@ of these, and each job that CREATE JOB would refuse because its time has passed.
 	}
 	cmd.Flags().VarP(exportFormat{&a.output}, "output", "o", "output format: yaml, json or sql")
 	completeFrom(cmd, "output", exportFormatNames)
-	cmd.Flags().BoolVar(&secrets, "secrets", false, "include the secrets of webhooks")
+	cmd.Flags().BoolVar(&secrets, "secrets", false, "include the secrets of templates and webhooks, sealed")
 	cmd.Flags().BoolVar(&force, "force", false, "replace FILE if it exists")
 	return cmd
 }
@@ -62,7 +63,7 @@ func (a *app) export(ctx context.Context, path string, secrets, force bool) erro
 		}
 	}
 	query := url.Values{}
-	if secrets {
+	if secrets || a.output == formatSQL { // SQL has only the names of secrets
 		query.Set("secrets", "true")
 	}
 	answer, err := a.call(ctx, apiclient.Request{Method: http.MethodGet, Path: "/definitions", Query: query})
@@ -74,7 +75,7 @@ func (a *app) export(ctx context.Context, path string, secrets, force bool) erro
 		return err
 	}
 	if !secrets && a.output != formatSQL {
-		a.warnSecretsOmitted(answer)
+		a.warnSecretsOmitted(ctx, answer)
 	}
 	if path == "" {
 		_, err = a.out.Write(text)
@@ -99,7 +100,7 @@ type exportView struct {
 const exportHead = `# Definitions of a Rota server: rota export writes this file, rota import reads it.
 `
 
-const exportSecrets = `# This file contains secrets of webhooks: protect it like a password.
+const exportSecrets = `# This file contains sealed secrets: only a server with the same master.key accepts them.
 `
 
 // encodeExport formats the document as YAML with a head comment, as JSON, or as SQL.
@@ -122,7 +123,7 @@ func (a *app) encodeExport(answer json.RawMessage, secrets bool) ([]byte, error)
 }
 
 // warnSecretsOmitted prints a warning if the document leaves out secrets.
-func (a *app) warnSecretsOmitted(answer json.RawMessage) {
+func (a *app) warnSecretsOmitted(ctx context.Context, answer json.RawMessage) {
 	definitions, err := decode[api.Definitions](answer)
 	if err != nil {
 		return
@@ -131,7 +132,15 @@ func (a *app) warnSecretsOmitted(answer json.RawMessage) {
 	for _, t := range definitions.Templates {
 		hooks += len(t.Webhooks)
 	}
+	var of []string
+	secrets, _, err := fetch[api.List[api.Secret]](ctx, a, apiclient.Request{Method: http.MethodGet, Path: "/secrets", Query: url.Values{"limit": {"1"}}})
+	if err == nil && len(secrets.Items) > 0 { // an earlier server has none
+		of = append(of, "templates")
+	}
 	if hooks > 0 {
-		fmt.Fprintf(a.err, "rota: the secrets of %s are not exported; add --secrets to import the document into another server\n", plural(hooks, "webhook", "webhooks"))
+		of = append(of, plural(hooks, "webhook", "webhooks"))
+	}
+	if len(of) > 0 {
+		fmt.Fprintf(a.err, "rota: the secrets of %s are not exported; add --secrets to keep them for servers with the same master.key, or add them to the document\n", strings.Join(of, " and of "))
 	}
 }

@@ -96,6 +96,11 @@ func (w *sqlExport) others() {
 			w.comment("template %s: %d jobs use it; this file gives each of them a template of its own", name, used[name])
 		}
 	}
+	for _, name := range slices.Sorted(maps.Keys(w.Templates)) {
+		for _, key := range slices.Sorted(maps.Keys(w.Templates[name].Secrets)) {
+			w.comment("secret %s/%s is left out: no file of statements has values; set it again: rota secret set %s/%s", name, key, name, key)
+		}
+	}
 	if w.Limits != nil {
 		w.comment("the limits are left out: no statement sets them")
 	}

@@ -31,8 +31,8 @@ Jobs run as cron would run them: through /bin/sh -c, with no retries, no timeout
 which a server runs if its configuration has the section exec (rota exec setup proposes one), or the --type of one of
 your workers. Until the server runs the type, new schedules are PAUSED, unless --enable is given.
 
-A line of /etc/crontab names a user. A server that runs as root runs the command as that user. If another server does
-not run as that user, the line is refused.
+A line of /etc/crontab names a user. A server that runs as root runs the command as that user if the setting user of its
+section exec names it. If the server does not run programs as that user, the line is refused.
 
 A line that cannot be converted is refused. Then nothing is written and the exit code is 3, unless --skip-refused is
 given. docs/migrating.md lists the differences from cron.`

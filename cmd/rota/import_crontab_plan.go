@@ -124,10 +124,10 @@ func (m *crontabImport) runnable(l *crontabLine, e *crontab.Entry) bool {
 		return true
 	}
 	server := m.types[typeExec]
-	if own := string(server.RunsAs); serverRuns(server) && own != "" && own != "root" && e.User != "" && e.User != own {
+	if accounts := server.Accounts; e.User != "" && len(accounts) > 0 && !slices.Contains(accounts, e.User) {
 		m.refused = append(m.refused, crontabRefusal{
-			Line: e.Line, Reason: fmt.Sprintf("cron runs the command as %s, but this server runs programs as %s", e.User, own),
-			Remedy: "only a server that runs as root can run programs as another user; import the line with --type for a worker of that user, or put it into the crontab of " + own,
+			Line: e.Line, Reason: fmt.Sprintf("cron runs the command as %s, but this server runs programs as %s", e.User, sanitize(strings.Join(accounts, ", "))),
+			Remedy: "if the server runs as root, add " + e.User + " to user in the section exec of its configuration; else import the line with --type for a worker of that user",
 		})
 		return false
 	}
@@ -141,6 +141,37 @@ func (m *crontabImport) runnable(l *crontabLine, e *crontab.Entry) bool {
 		}
 	}
 	return true
+}
+
+// knowsSection reports whether the server runs programs itself, so that it shows what its section exec allows.
+func (m *crontabImport) knowsSection() bool { return m.types[typeExec].Handled }
+
+// forbiddenPart is a part of a line that the section exec of the server does not allow yet.
+type forbiddenPart struct {
+	line int // 0: it concerns all lines
+	text string
+}
+
+// forbidden returns why each run of a line would fail, as far as the configuration of the server can change that.
+func (m *crontabImport) forbidden(l *crontabLine, e *crontab.Entry) (all []forbiddenPart) {
+	if l.Type != typeExec || !m.knowsSection() {
+		return nil
+	}
+	consequence := "new schedules are PAUSED"
+	if m.enable {
+		consequence = "their jobs fail"
+	}
+	const remedy = " of the section exec, restart the server, then resume each schedule with rota schedule resume NAME"
+	server := m.types[typeExec]
+	if shell := cmp.Or(e.Shell, "/bin/sh"); !action.AllowsProgram(server.Allow, shell) {
+		all = append(all, forbiddenPart{0, fmt.Sprintf("%s is not in allow of the server, and cron runs commands by it: %s. Add it to allow%s", shell, consequence, remedy)})
+	}
+	for _, s := range e.Settings {
+		if !slices.Contains(server.Env, s.Name) {
+			all = append(all, forbiddenPart{s.Line, fmt.Sprintf("jobs of this server may not set %s: of the lines below it %s. Add it to env%s", s.Name, consequence, remedy)})
+		}
+	}
+	return all
 }
 
 // refusalOf converts an error of the parser to a refusal.
@@ -176,21 +207,35 @@ func (m *crontabImport) noteEntries() {
 			if !external {
 				m.noteOnce(e.Line, "cron ran the command as %s: the user is kept in the param user for the worker", e.User)
 			} else if !serverRuns(m.types[typeExec]) {
-				m.noteOnce(e.Line, "cron ran the command as %s: only a server that runs as that user or as root can do that", e.User)
+				m.noteOnce(e.Line, "cron ran the command as %s: the section exec of a server or worker that runs as root must name that user, or it runs as that user", e.User)
 			}
 		}
+		for _, f := range m.forbidden(&m.lines[i], &e) {
+			m.noteOnce(f.line, "%s", f.text)
+		}
 		for _, s := range e.Settings {
-			if all, _ := action.IsSettable(s.Name); external && !all {
-				m.noteOnce(s.Line, "jobs may set %s only if env in the section exec of the server lists it", s.Name)
+			if all, _ := action.IsSettable(s.Name); external && !all && !m.knowsSection() {
+				m.noteOnce(s.Line, "jobs may set %s only if env in the section exec of the server or worker lists it", s.Name)
 			}
 			if looksSecret(s) {
-				m.noteOnce(s.Line, "%s %s: remove it from the crontab, and let the command read it from a file or the environment of the worker", s.Name, open)
+				m.noteOnce(s.Line, "%s %s: %s", s.Name, open, m.secretRemedy(&m.lines[i], s.Name))
 			}
 		}
 		if containsSecret(e.Command + "\n" + e.Input) { // together: what an input means depends on the program
-			m.note(e.Line, "a part of the command %s: let the command read it from a file", open)
+			m.note(e.Line, "a part of the command %s: %s", open, m.secretRemedy(&m.lines[i], ""))
 		}
 	}
+}
+
+// secretRemedy says how a program gets a secret without a param. A secret of the template is a variable of its name.
+func (m *crontabImport) secretRemedy(l *crontabLine, name string) string {
+	if l.Type != typeExec {
+		return "remove it from the crontab, and let the command read it from a file or the environment of the worker"
+	}
+	if name != "" {
+		return fmt.Sprintf("remove it from the crontab, and store it as a secret, which the program gets as this variable: rota secret set TEMPLATE/%s", name)
+	}
+	return fmt.Sprintf("store it as a secret, rota secret set %s/KEY, and write $KEY in the command", l.Name)
 }
 
 // noteOnce is note, unless an earlier line has the same note.
@@ -223,7 +268,7 @@ func containsSecret(command string) bool {
 // other changes since the first import stay.
 func (m *crontabImport) declare() {
 	m.definitions = api.Definitions{Templates: map[string]api.TemplateDefinition{}, Schedules: map[string]api.ScheduleDefinition{}}
-	held := map[string]bool{} // types of the new schedules that are paused
+	held := map[string]bool{} // types of the new schedules that are paused because nothing runs the type
 	for i := range m.lines {
 		l, e := &m.lines[i], &m.entries[i]
 		template, known := m.stored.Templates[l.Name]
@@ -240,9 +285,11 @@ func (m *crontabImport) declare() {
 		schedule, known := m.stored.Schedules[l.Name]
 		if !known {
 			schedule = api.ScheduleDefinition{State: string(rota.ScheduleEnabled), CatchUp: string(rota.CatchUpNone)}
-			if !serverRuns(m.types[l.Type]) && !m.enable {
+			t := m.types[l.Type]
+			runs := serverRuns(t) || t.Name == typeExec && t.Workers > 0
+			if (!runs || len(m.forbidden(l, e)) > 0) && !m.enable {
 				schedule.State = string(rota.SchedulePaused)
-				held[l.Type] = true
+				held[l.Type] = held[l.Type] || !runs
 			}
 		}
 		template.Owner, schedule.Owner = "", "" // both keep theirs
@@ -266,9 +313,15 @@ func (m *crontabImport) noteType(held map[string]bool) {
 		return
 	}
 	for _, kind := range slices.Sorted(maps.Keys(held)) {
-		if kind == typeExec {
-			m.note(0, "new schedules are PAUSED: no server runs jobs of type exec until its configuration has the section exec, which rota exec setup --from-crontab FILE proposes; "+
-				"to run them with your own worker, use --type. Resume each with rota schedule resume NAME")
+		if !held[kind] {
+			continue
+		}
+		if kind == typeExec && m.types[kind].Remote {
+			m.note(0, "new schedules are PAUSED: this server leaves jobs of type exec to remote workers, and none has asked it for jobs. Start rota worker --types exec, unless another "+
+				"server or worker of this store runs them, then resume each with rota schedule resume NAME")
+		} else if kind == typeExec {
+			m.note(0, "new schedules are PAUSED: this server does not run programs until its configuration has the section exec, which rota exec setup --from-crontab FILE proposes. "+
+				"If another server or worker of this store runs them, add --enable; to run them with your own worker, use --type. Resume each with rota schedule resume NAME")
 		} else if m.offline == nil {
 			m.note(0, "new schedules are PAUSED: this server does not run jobs of type %s itself. Resume each with rota schedule resume NAME when a worker does, or add --enable", kind)
 		}

@@ -152,7 +152,7 @@ func (m *crontabImport) twiceText() string {
 	}
 	if len(later) > 0 {
 		slices.Sort(waiting)
-		text += fmt.Sprintf(" Nothing runs jobs of type %s yet: the jobs of %s wait for a worker.", strings.Join(slices.Compact(waiting), ", "), linesText(later))
+		text += fmt.Sprintf(" This server does not run jobs of type %s: the jobs of %s wait for a server or worker that does.", strings.Join(slices.Compact(waiting), ", "), linesText(later))
 	}
 	return text
 }

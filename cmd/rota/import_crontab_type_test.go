@@ -29,7 +29,7 @@ func TestImportWithoutTypeKeepsStoredType(t *testing.T) {
 		t.Errorf("the same crontab changes something:\n%s", out)
 	}
 	out := imports("0 2 * * * backup --all\n0 3 * * * report\n", "")
-	for _, want := range []string{"1 backup every day at 02:00, UTC", "changed: cron", "new exec, paused", "no server runs jobs of type exec"} {
+	for _, want := range []string{"1 backup every day at 02:00, UTC", "changed: cron", "new exec, paused", "this server does not run programs until its"} {
 		if !strings.Contains(strings.Join(strings.Fields(out), " "), want) {
 			t.Errorf("no %q in\n%s", want, out)
 		}
@@ -66,7 +66,7 @@ func TestImportNamesLinesThatRunTwice(t *testing.T) {
 		}
 		return out
 	}
-	const waits = "The schedules are stored. Nothing runs jobs of type shell yet: the jobs of lines 2, 3 wait for a worker."
+	const waits = "The schedules are stored. This server does not run jobs of type shell: the jobs of lines 2, 3 wait for a server or worker that does."
 	if out := imports("# jobs\n0 1 * * * a\n0 1 * * * b\n", "--type shell --enable"); strings.Contains(out, "twice") || !strings.Contains(out, waits) {
 		t.Errorf("without a worker:\n%s", out)
 	}

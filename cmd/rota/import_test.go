@@ -48,6 +48,17 @@ func TestExportAndImportToAnotherServer(t *testing.T) {
 	if code != exitUsage || !strings.Contains(errs, "webhooks[0].secret: is missing") || !strings.Contains(errs, "standard input:") {
 		t.Errorf("import without secrets exits with %d: %s", code, errs)
 	}
+	_, errs, code = there.runWith("import "+file, terminal{}, nil)
+	if code != exitUsage || !strings.Contains(errs, "https://example.com/hook is sealed with the key") || !strings.Contains(errs, "leave the webhook out") {
+		t.Errorf("import with another master key exits with %d: %s", code, errs)
+	}
+	key, err := os.ReadFile(filepath.Join(here.data, "master.key"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(there.data, "master.key"), key, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	if out := there.must("import " + file); !strings.HasSuffix(out, "\n8 created, 3 changed\n") { // noop, the limits and the webhooks existed
 		t.Error(out)
 	}

@@ -113,8 +113,11 @@ func (a *app) warnUnhandled(ctx context.Context, typ string) {
 	t, _, err := fetch[api.Type](ctx, a, newGet("/types"+pathSegment(typ)))
 	switch {
 	case err != nil || !strings.HasPrefix(handledText(t), "nothing"):
+	case t.Remote:
+		fmt.Fprintln(a.err, "rota: this server leaves programs to remote workers, and none has asked it for jobs; if no other server or worker of this store runs them, the job waits until one does: rota worker --types exec")
 	case typ == typeExec:
-		fmt.Fprintln(a.err, "rota: nothing runs programs: jobs of type exec fail until the configuration of the server has the section exec")
+		fmt.Fprintln(a.err, "rota: this server does not run programs; another server or worker of this store may. If none does, the job waits until the configuration "+
+			"of a server has the section exec, which rota exec setup proposes")
 	default:
 		fmt.Fprintf(a.err, "rota: neither this server nor a remote worker handles type %s; the job waits until one does\n", sanitize(typ))
 	}

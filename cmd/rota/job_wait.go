@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -151,11 +152,22 @@ func (a *app) finishWait(first api.Job, e api.ExecutionDetail, raw json.RawMessa
 	if err := a.printMessage(raw, "%s %s", first.ID, a.outcome(last, e.StartedAt.Time)); err != nil || e.State == api.ExecutionCompleted {
 		return err
 	}
-	hint := "rota job logs " + first.ID.String() + " shows its log"
+	hint := endHint(last, first.ID)
 	if len(e.Attempts) > 1 {
 		hint = "rota execution show " + first.ID.String() + " shows its attempts, rota job logs ID the log of each"
 	}
 	return failf(exitFailed, hint, "job %s did not complete: %s", first.ID, cmp.Or(firstLineShort(runError(last)), "its state is "+e.State))
+}
+
+// notStartedCodes are the codes of exec runs whose program was not started, so that there is no log.
+var notStartedCodes = []string{"denied", "exec_refused", "exec_not_found"}
+
+// endHint says where to read more about a job that did not complete.
+func endHint(last api.Job, id api.ID) string {
+	if last.Type == typeExec && slices.Contains(notStartedCodes, runCode(last)) {
+		return "rota job show " + id.String() + " shows its details; its program was not started"
+	}
+	return "rota job logs " + id.String() + " shows its log"
 }
 
 // outcome describes the end of an execution by its last attempt: state, duration since its start, attempts and result.

@@ -103,13 +103,15 @@ func noPassword(command string) error {
 
 // askPassword reads a line without echo. A signal restores the terminal before the program ends.
 func (a *app) askPassword(ctx context.Context, file *os.File, question string) (string, error) {
-	if err := a.writeQuestion(question); err != nil {
-		return "", usagef("write the password to standard input", "the password cannot be asked for: %w", err)
-	}
 	fd := int(file.Fd())
 	state, err := term.GetState(fd)
 	if err != nil {
 		return "", err
+	}
+	defer func() { _ = term.Restore(fd, state) }()
+	hideInput(fd) // before the question: what is pasted at once would be shown
+	if err := a.writeQuestion(question); err != nil {
+		return "", usagef("write the password to standard input", "the password cannot be asked for: %w", err)
 	}
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
@@ -119,7 +121,7 @@ func (a *app) askPassword(ctx context.Context, file *os.File, question string) (
 	}
 	read := make(chan line, 1)
 	go func() {
-		text, err := term.ReadPassword(fd)
+		text, err := readHidden(file)
 		read <- line{text, err}
 	}()
 	select {

@@ -37,15 +37,18 @@ type idKind struct {
 // idKinds holds the kinds by the path of their list.
 var idKinds = map[string]idKind{
 	"/jobs": {
-		"job", "jobs", "rota job list", []string{"ID", "TYPE", "NAME", "!STATE"},
+		"job", "jobs", "rota job list",
+		[]string{"ID", "TYPE", "NAME", "!STATE"},
 		func(c candidate) []string { return []string{c.Type, string(c.Name), c.State} },
 	},
 	"/groups": {
-		"group", "groups", "rota group list", []string{"ID", "NAME", "!STATUS"},
+		"group", "groups", "rota group list",
+		[]string{"ID", "NAME", "!STATUS"},
 		func(c candidate) []string { return []string{string(c.Name), c.Status} },
 	},
 	"/reservations": {
-		"reservation", "reservations", "rota reservation list", []string{"ID", "NODE", "!STATUS"},
+		"reservation", "reservations", "rota reservation list",
+		[]string{"ID", "NODE", "!STATUS"},
 		func(c candidate) []string { return []string{c.Node, c.Status} },
 	},
 }

@@ -30,6 +30,9 @@ type restoreView struct {
 	UsableTokens int    `json:"usable_tokens,omitempty"` // tokens that are neither revoked nor expired in the backup
 	OtherHead    string `json:"other_head,omitempty"`    // path of an audit.head that does not fit the restored audit
 
+	NeededKeys  []string `json:"needed_keys,omitempty"`  // fingerprints of the keys that open the secrets of the backup
+	MissingKeys []string `json:"missing_keys,omitempty"` // those of them that master.key of the data directory lacks
+
 	AsideFiles []string         `json:"aside_files,omitempty"` // paths of the previous databases of targets
 	Restored   []sqlite.Content `json:"restored"`
 	LeftOut    []sqlite.LeftOut `json:"left_out"`
@@ -181,6 +184,7 @@ func writeRestore(w io.Writer, file string, view restoreView) {
 		fmt.Fprintf(w, "%s valid, as at the time of the backup: revoke again what was revoked since; rota token list shows them\n",
 			plural(view.UsableTokens, "token is", "tokens are"))
 	}
+	writeKeys(w, view)
 	if view.OtherHead != "" {
 		fmt.Fprintf(w, "move %s away before the server starts: it is signed for an audit that the backup does not have\n", view.OtherHead)
 	}

@@ -135,7 +135,7 @@ func addGroups(root *cobra.Command, a *app) {
 			newExportCommand(a), newImportCommand(a), newSQLCommand(a),
 		}},
 		{"Access", []*cobra.Command{
-			newUserCommand(a), newRoleCommand(a), newGrantCommand(a), newRevokeCommand(a), newTokenCommand(a), newMeCommand(a),
+			newUserCommand(a), newRoleCommand(a), newGrantCommand(a), newRevokeCommand(a), newTokenCommand(a), newSecretCommand(a), newMeCommand(a),
 		}},
 		{"Server", []*cobra.Command{
 			newServeCommand(a), newWorkerCommand(a), newExecCommand(a), newHealthCommand(a), newStatsCommand(a), newEventsCommand(a), newAuditCommand(a), newReservationCommand(a),

@@ -30,6 +30,7 @@ type serveFlags struct {
 	clockOffset string
 	allowLinks  bool
 	allowMoved  bool
+	forget      bool
 	texts       map[string]*string // by the key of the setting
 }
 
@@ -100,6 +101,7 @@ func (f *serveFlags) add(cmd *cobra.Command) {
 	flags.StringVar(&f.config, "config", "", "`FILE` with settings (default: "+node.DefaultFile+" if it exists)")
 	flags.BoolVar(&f.allowLinks, "allow-links", false, "write to an SQLite store even if its file has a second name (a hard link)")
 	flags.BoolVar(&f.allowMoved, "allow-moved", false, "start with a store that rota copy has moved to another one")
+	flags.BoolVar(&f.forget, "forget-secrets", false, "delete the secrets, of webhooks too, whose key is not in master.key: for a store whose key is lost")
 	flags.StringVar(&f.clockOffset, "clock-offset-file", "", "for tests only: `FILE` with an offset of the clock, read once a second")
 	if err := errors.Join(flags.MarkHidden("clock-offset-file"), cmd.MarkFlagFilename("config", "yaml", "yml")); err != nil {
 		panic(err) // a flag is not declared: a bug in this program
@@ -148,9 +150,12 @@ func (a *app) serve(ctx context.Context, flagValues []node.FlagValue, flags serv
 	config.Logger, config.Version, config.ClockOffsetFile = config.NewLogger(a.err), buildVersion(), flags.clockOffset
 	config.AllowLinks = flags.allowLinks
 	setMemoryLimit(config)
-	config.AllowMoved = flags.allowMoved
+	config.AllowMoved, config.ForgetSecrets = flags.allowMoved, flags.forget
 	for _, name := range node.MisspelledVariables(os.Environ()) {
 		config.Logger.Warn("unknown environment variable: there is no setting of this name", "variable", name)
+	}
+	if err := withholdMemory(); err != nil {
+		config.Logger.Warn("a core dump of this process may contain secrets: it could not be prevented", "error", err)
 	}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()

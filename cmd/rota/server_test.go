@@ -31,6 +31,7 @@ func TestMain(m *testing.M) {
 type testServer struct {
 	t       *testing.T
 	data    string
+	env     []string // variables of the server besides the usual ones
 	process *exec.Cmd
 	errs    *bytes.Buffer
 }
@@ -47,7 +48,7 @@ func (s *testServer) start(args ...string) {
 	s.t.Helper()
 	s.errs = &bytes.Buffer{}
 	s.process = exec.Command(os.Args[0], append([]string{"serve", "--data", s.data, "--http", "127.0.0.1:0", "--sql", "127.0.0.1:0"}, args...)...)
-	s.process.Env = []string{"ROTA_TEST_PROGRAM=1", "PATH=" + os.Getenv("PATH"), "HOME=" + s.t.TempDir()}
+	s.process.Env = append([]string{"ROTA_TEST_PROGRAM=1", "PATH=" + os.Getenv("PATH"), "HOME=" + s.t.TempDir()}, s.env...)
 	s.process.Dir = s.t.TempDir()
 	s.process.Stderr = s.errs
 	out, err := s.process.StdoutPipe()

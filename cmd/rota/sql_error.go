@@ -69,7 +69,7 @@ func (e *statementError) write(w io.Writer) {
 		word = colourBad + word + colourOff
 	}
 	fmt.Fprintf(w, "%s  %s: %s\n", word, sanitize(e.SQLState), sanitize(e.Detail))
-	if e.Line > 0 {
+	if e.Line > 0 && !mayHoldSecret(e.text) { // a line with a password or a secret is not printed again
 		e.writeLine(w, fmt.Sprintf("LINE %d: ", e.lines+line))
 	}
 	if e.Hint != "" {

@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"golang.org/x/term"
+
+	"github.com/rotajobs/rota/sql/ddl"
 )
 
 // errLineCancelled is returned for a line that the user cancelled with Ctrl-C.
@@ -179,11 +181,14 @@ func (h *sqlHistory) At(i int) string { return h.lines[len(h.lines)-1-i] }
 // secretWord matches words that accompany a secret in a statement.
 var secretWord = regexp.MustCompile(`(?i)password|secret`)
 
+// mayHoldSecret reports whether a text may contain a password or a secret, also with a misspelled word.
+func mayHoldSecret(text string) bool { return secretWord.MatchString(text) || ddl.SetsUnknown(text) }
+
 // save stores the lines of a complete statement, unless one of them may contain a secret.
 func (h *sqlHistory) save(statement string) {
 	unsaved := h.unsaved
 	h.unsaved = nil
-	if h.path == "" || len(unsaved) == 0 || secretWord.MatchString(statement) || secretWord.MatchString(strings.Join(unsaved, "\n")) {
+	if h.path == "" || len(unsaved) == 0 || mayHoldSecret(statement) || mayHoldSecret(strings.Join(unsaved, "\n")) {
 		return
 	}
 	if os.MkdirAll(filepath.Dir(h.path), 0o700) != nil {

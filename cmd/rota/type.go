@@ -41,15 +41,17 @@ func handledText(t api.Type) string {
 		parts = append(parts, plural(t.Workers, "worker", "workers"))
 	}
 	switch {
+	case parts == nil && t.Remote:
+		return "nothing (left to remote workers)"
 	case parts == nil && t.Name == typeExec:
-		return "nothing (off)"
+		return "nothing here (off)"
 	case parts == nil:
 		return "nothing"
 	}
 	return strings.Join(parts, ", ")
 }
 
-// serverRuns reports whether the server runs jobs of a type itself. It runs programs only if it has the section exec.
+// serverRuns reports whether the server runs jobs of a type itself.
 func serverRuns(t api.Type) bool { return t.Handled }
 
 func typeState(t api.Type) string {

@@ -37,8 +37,10 @@ var builtins = []builtin{
 	{"pg_proc", "oid proname pronamespace prolang procost prorows provariadic prokind prosecdef proleakproof proisstrict proretset provolatile proparallel " +
 		"pronargs pronargdefaults prorettype proargtypes proallargtypes proargmodes proargnames prosrc", keptFunctions},
 	{"pg_aggregate", "aggfnoid aggkind aggnumdirectargs aggfinalmodify aggmfinalmodify", "aggfnoid::oid IN (SELECT oid FROM pg_proc WHERE " + keptFunctions + ")"},
-	{"pg_operator", "oid oprname oprnamespace oprkind oprcanmerge oprcanhash oprleft oprright oprresult oprcom oprnegate oprcode oprrest oprjoin",
-		"oprleft IN (" + kept + ") AND oprright IN (" + kept + ") AND NOT " + refusedOperators},
+	{
+		"pg_operator", "oid oprname oprnamespace oprkind oprcanmerge oprcanhash oprleft oprright oprresult oprcom oprnegate oprcode oprrest oprjoin",
+		"oprleft IN (" + kept + ") AND oprright IN (" + kept + ") AND NOT " + refusedOperators,
+	},
 	{"pg_cast", "oid castsource casttarget castfunc castcontext castmethod", "castsource IN (" + kept + ") AND casttarget IN (" + kept + ")"},
 	{"pg_opclass", "oid opcmethod opcname opcnamespace opcfamily opcintype opcdefault opckeytype", "opcmethod = 403 AND opcdefault AND opcintype IN (" + kept + ")"},
 	{"pg_opfamily", "oid opfmethod opfname opfnamespace", "oid IN (SELECT opcfamily FROM pg_opclass WHERE opcmethod = 403 AND opcdefault AND opcintype IN (" + kept + "))"},

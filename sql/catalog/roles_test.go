@@ -36,17 +36,24 @@ func TestHasRoleFollowsMemberships(t *testing.T) {
 		return list
 	}
 	roles := c.NewRoles([]Role{
-		{Name: "ada", Login: true, In: in("dev")}, {Name: "dev", In: in("ops")}, {Name: "ops", In: in("dev")},
-		{Name: "eve", Login: true}, {Name: "root", Login: true, Super: true},
+		{Name: "ada", Login: true, In: in("dev")},
+		{Name: "dev", In: in("ops")},
+		{Name: "ops", In: in("dev")},
+		{Name: "eve", Login: true},
+		{Name: "root", Login: true, Super: true},
 	})
 	env := &Env{User: "ada", Roles: func() (*Roles, error) { return roles, nil }}
 	for _, row := range []struct {
 		args []any
 		want any
 	}{
-		{[]any{"ops", "MEMBER"}, int64(1)}, {[]any{"ada", "ops", "usage"}, int64(1)}, {[]any{"eve", "ops", "MEMBER"}, int64(0)},
-		{[]any{"eve", "eve", "MEMBER"}, int64(1)}, {[]any{"root", "ops", "MEMBER WITH ADMIN OPTION"}, int64(1)},
-		{[]any{"ada", "ops", "MEMBER WITH ADMIN OPTION"}, int64(0)}, {[]any{"ada", "eve", "MEMBER"}, int64(0)},
+		{[]any{"ops", "MEMBER"}, int64(1)},
+		{[]any{"ada", "ops", "usage"}, int64(1)},
+		{[]any{"eve", "ops", "MEMBER"}, int64(0)},
+		{[]any{"eve", "eve", "MEMBER"}, int64(1)},
+		{[]any{"root", "ops", "MEMBER WITH ADMIN OPTION"}, int64(1)},
+		{[]any{"ada", "ops", "MEMBER WITH ADMIN OPTION"}, int64(0)},
+		{[]any{"ada", "eve", "MEMBER"}, int64(0)},
 		{[]any{roles.byName["ada"].oid, roles.byName["dev"].oid, "MEMBER"}, int64(1)},
 	} {
 		if got, err := hasRole(env, c, row.args); err != nil || got != row.want {

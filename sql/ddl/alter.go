@@ -80,6 +80,7 @@ func (p *parser) secretChange(s *AlterJob, keys map[string]bool, drop bool) {
 		p.failAt(at, badValue, "the secret "+excerpt(quoteString(c.Key))+" is changed twice", "remove one of them")
 	}
 	if !drop {
+		p.hides = true
 		p.expectSymbol("=")
 		c.Value = p.secretLiteral("the value of the secret")
 	}

@@ -114,7 +114,7 @@ func (p *parser) findClause(given clausePositions, in clauseContext) (clause, bo
 	}
 	words := clauseWords(given, in)
 	if state := p.stateWord(); state != "" {
-		p.fail(p.tok.Start, Error{Found: p.tok.found(), Expected: in.expected, Hint: "write STATE = " + state})
+		p.fail(p.tok.Start, Error{Found: p.found(), Expected: in.expected, Hint: "write STATE = " + state})
 	}
 	p.unexpected(in.expected+" ("+oneOf(words)+")", words...)
 	return clause{}, false

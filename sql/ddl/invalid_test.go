@@ -359,6 +359,10 @@ func TestParseErrorNeverContainsSecret(t *testing.T) {
 		"CREATE USER a PASSWORD 'hush", "CREATE USER a 'hush'", "ALTER ROLE a WITH PASSWORD 'hush' 'hush'",
 		"ALTER USER a CERTIFICATE 'c' PASSWORD hush", "ALTER USER a PASSWORD E'hush'", "CREATE ROLE a PASSWORD 'hush'", "ALTER JOB a SET SECRET 'k' 'hush'", "ALTER JOB a SET SECRET 'k' = 5hush",
 		"ALTER JOB a SET SECRET 'k' = E'hush'", "ALTER JOB a SET SECRET 'k' = 'hush' 'hush'",
+		"ALTER JOB a SET SECRET 'k' \"hush\"", "ALTER JOB a SET SECRET 'k' hush", "ALTER JOB a SET SECRET 'k' = 'hu'hush'", "ALTER JOB a SET SECRET 'k' = 'hu'\"hush\"",
+		"ALTER JOB a SET SECRET 'k' = 'hu'5hush", "ALTER JOB a SET SECRET 'k' = 'hu'$hush$", "ALTER JOB a SET SECRET 'k' = $$hu$$hush", "ALTER JOB a SET SECRET 'k' = $hush$",
+		"ALTER JOB a SET DISABLED, SECRET 'k' = 'hu'hush'", "CREATE USER a PASSWORD 'hu'hush'", "ALTER USER a PASSWORD 'hu'5hush",
+		"ALTER JOB a SET SECRET 'k' = 'hu', hush", "ALTER JOB a SET SECRET 'k' = 'v' DEPENDS ON b hush", "ALTER JOB a SET SECRET 'k'.hush",
 	} {
 		if _, err := Parse(text); err == nil || strings.Contains(err.Error(), "hush") {
 			t.Errorf("%s: %v", text, err)

@@ -40,6 +40,7 @@ type parser struct {
 	ahead    *token
 	err      *Error
 	altering bool           // in ALTER JOB, where commas have a second meaning
+	hides    bool           // a password or a secret was read: words that follow may be parts of it behind a quote
 	places   map[string]int // where the parts of the statement begin; nil: not wanted
 }
 
@@ -115,16 +116,24 @@ func (p *parser) failAt(t token, state, reason, hint string) {
 // unexpected reports the next token as an error. The words are the keywords allowed there; the hint suggests the
 // nearest one.
 func (p *parser) unexpected(expected string, words ...string) {
-	if p.tok.err != nil {
+	if kind := p.tok.Kind; p.tok.err != nil && !(p.hides && (kind == lexer.WordAfterNumber || kind == lexer.UnclosedDollars)) {
 		p.fail(p.tok.Start, *p.tok.err)
 		return
 	}
-	e := Error{Found: p.tok.found(), Expected: expected}
+	e := Error{Found: p.found(), Expected: expected}
 	if p.tok.Kind == lexer.Word {
 		p.steps += len(words)
 		e.Hint = suggestion(p.tok.Text, words)
 	}
 	p.fail(p.tok.Start, e)
+}
+
+// found names the next token for an error.
+func (p *parser) found() string {
+	if kind := p.tok.Kind; p.hides && (p.tok.err != nil || kind == lexer.Word || kind == lexer.Name || kind == lexer.Number) {
+		return "text without single quotes"
+	}
+	return p.tok.found()
 }
 
 // accept takes a keyword if it comes next.
@@ -167,7 +176,7 @@ func (p *parser) expectSymbol(mark string) {
 	switch {
 	case p.acceptSymbol(mark):
 	case p.tok.err != nil && p.tok.Text != "": // such as a UUID
-		p.fail(p.tok.Start, Error{Found: p.tok.found(), Expected: mark})
+		p.fail(p.tok.Start, Error{Found: p.found(), Expected: mark})
 	default:
 		p.unexpected(mark)
 	}

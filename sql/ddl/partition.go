@@ -94,7 +94,7 @@ func (p *parser) noExpression() {
 		return
 	}
 	p.fail(p.tok.Start, Error{
-		Found: p.tok.found(), Expected: "an expression",
+		Found: p.found(), Expected: "an expression",
 		Hint: "write the expression after DYNAMIC, in parentheses if it begins with a word that also begins a clause",
 	})
 }

@@ -87,6 +87,7 @@ func (p *parser) credentials(s *Security) {
 		switch {
 		case p.tok.is("PASSWORD"):
 			p.checkOnce(given, "PASSWORD")
+			p.hides = true
 			s.Password = p.credential(s.Kind, "the password", p.secretLiteral)
 		case p.tok.is("CERTIFICATE"):
 			p.checkOnce(given, "CERTIFICATE")

@@ -28,7 +28,7 @@ func (p *parser) uuid(what string) string {
 		return ""
 	}
 	if p.tok.Kind == lexer.End || end > len(p.Text) || !isUUID(p.Text[start:end]) || end < len(p.Text) && lexer.InWord(p.Text[end]) {
-		p.fail(start, Error{Found: p.tok.found(), Expected: what, Hint: "write it like 01926a5e-7c3b-7f3a-8d2e-1b2c3d4e5f60"})
+		p.fail(start, Error{Found: p.found(), Expected: what, Hint: "write it like 01926a5e-7c3b-7f3a-8d2e-1b2c3d4e5f60"})
 		return ""
 	}
 	p.continueAt(end)

@@ -123,8 +123,12 @@ func TestSessionOfBoundedTokenIsNoSuperuser(t *testing.T) {
 		scope     rota.TokenScope
 		want      string
 	}{
-		{"ada", "", rota.ScopeWrite, "on"}, {"admin", "", rota.ScopeWrite, "on"}, {"admin", "", rota.ScopeRead, "off"}, {"ada", "", rota.ScopeRead, "off"},
-		{"admin", "job", rota.ScopeWrite, "off"}, {"eve", "", rota.ScopeWrite, "off"},
+		{"ada", "", rota.ScopeWrite, "on"},
+		{"admin", "", rota.ScopeWrite, "on"},
+		{"admin", "", rota.ScopeRead, "off"},
+		{"ada", "", rota.ScopeRead, "off"},
+		{"admin", "job", rota.ScopeWrite, "off"},
+		{"eve", "", rota.ScopeWrite, "off"},
 	} {
 		s := b.console.Session(directory.Guard(tokenOf(b, directory, one.user, one.scope, one.job)), one.user)
 		if got, _ := s.Setting("is_superuser"); got != one.want {
@@ -187,14 +191,24 @@ func TestScopeIsCheckedBeforeAStatementIsPlanned(t *testing.T) {
 		statement string
 		refused   bool
 	}{
-		{rota.ScopeRead, "DROP JOB missing", true}, {rota.ScopeRead, "CREATE JOB x SCHEDULE = EVERY 1 HOUR AS CALL missing()", true},
-		{rota.ScopeRead, "CREATE USER admin", true}, {rota.ScopeRead, "GRANT EXECUTE JOB TO nobody", true},
-		{rota.ScopeRead, "CANCEL JOB RUN '00000000-0000-7000-8000-000000000000'", true}, {rota.ScopeRead, "ALTER JOB missing OWNER TO nobody", true},
-		{rota.ScopeRead, "SHOW JOBS", false}, {rota.ScopeRead, "SHOW is_superuser", false}, {rota.ScopeRead, "SELECT 1", false},
-		{rota.ScopeRead, "SET timezone = 'UTC'", false}, {rota.ScopeRead, "DISCARD ALL", false},
-		{rota.ScopeWorker, "SELECT nonsense FROM nowhere", true}, {rota.ScopeWorker, "SHOW JOBS", true}, {rota.ScopeWorker, "DROP JOB missing", true},
-		{rota.ScopeWorker, "SET timezone = 'UTC'", false}, {rota.ScopeWorker, "ROLLBACK", false},
-		{rota.ScopeWrite, "SHOW JOBS", false}, {rota.ScopeWrite, "CREATE ROLE ops", false},
+		{rota.ScopeRead, "DROP JOB missing", true},
+		{rota.ScopeRead, "CREATE JOB x SCHEDULE = EVERY 1 HOUR AS CALL missing()", true},
+		{rota.ScopeRead, "CREATE USER admin", true},
+		{rota.ScopeRead, "GRANT EXECUTE JOB TO nobody", true},
+		{rota.ScopeRead, "CANCEL JOB RUN '00000000-0000-7000-8000-000000000000'", true},
+		{rota.ScopeRead, "ALTER JOB missing OWNER TO nobody", true},
+		{rota.ScopeRead, "SHOW JOBS", false},
+		{rota.ScopeRead, "SHOW is_superuser", false},
+		{rota.ScopeRead, "SELECT 1", false},
+		{rota.ScopeRead, "SET timezone = 'UTC'", false},
+		{rota.ScopeRead, "DISCARD ALL", false},
+		{rota.ScopeWorker, "SELECT nonsense FROM nowhere", true},
+		{rota.ScopeWorker, "SHOW JOBS", true},
+		{rota.ScopeWorker, "DROP JOB missing", true},
+		{rota.ScopeWorker, "SET timezone = 'UTC'", false},
+		{rota.ScopeWorker, "ROLLBACK", false},
+		{rota.ScopeWrite, "SHOW JOBS", false},
+		{rota.ScopeWrite, "CREATE ROLE ops", false},
 	} {
 		identity := tokenOf(b, directory, "admin", row.scope, "")
 		s := b.console.Session(directory.Guard(identity), "admin")

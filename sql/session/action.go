@@ -2,6 +2,8 @@ package session
 
 import (
 	"encoding/json"
+	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -88,11 +90,22 @@ func (d *definition) applyAs(p *planner, c *ddl.Clauses, params *actionParams) e
 	return nil
 }
 
+// execWordsHint shows single quotes, because splitWords refuses $ in double quotes, too.
+const execWordsHint = "put it in single quotes, which SQL doubles; a shell runs the text of AS EXEC '/bin/sh -c ''echo $X'''"
+
+// execHint says how to correct the text of EXEC.
+func execHint(err error) string {
+	if quote := openQuoteError(0); errors.As(err, &quote) {
+		return fmt.Sprintf(`close it, or write \%c for the character itself`, byte(quote))
+	}
+	return execWordsHint
+}
+
 // setProgram sets the program and the arguments of a job.
 func (p *actionParams) setProgram(text string) error {
 	words, err := splitWords(text)
 	if err != nil {
-		return newError(StateBadValue, "put it in quotes, or let a shell run the text: AS EXEC '/bin/sh -c \"...\"'", "EXEC starts a program without a shell: %s", err).at(ddl.PlaceAction)
+		return newError(StateBadValue, execHint(err), "EXEC starts a program without a shell: %s", err).at(ddl.PlaceAction)
 	}
 	if p.Command = words[0]; len(words) > 1 {
 		p.Args = rota.EncodeSpec(words[1:])

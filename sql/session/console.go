@@ -15,8 +15,11 @@ type Config struct {
 	Schemas *payload.SchemaCache // nil: a cache of its own
 	Clock   func() time.Time     // nil: the machine's
 	Targets []string             // the names that ON TARGET may give; nil: not checked
-	Exec    bool                 // this server runs the programs of EXEC
+	Exec    Programs             // who runs the programs of EXEC
 	Version string               // of the program, for SHOW server_version
+
+	// Seal seals the value of a secret for the store. Nil: ALTER JOB … SET SECRET is refused.
+	Seal func(ctx context.Context, template, key string, value []byte) (string, error)
 
 	Nodes   func(context.Context) ([]system.Node, error)   // nil: sys.nodes is empty
 	Metrics func(context.Context) ([]system.Metric, error) // nil: sys.performance shows only metrics of the store
@@ -24,6 +27,16 @@ type Config struct {
 	SelectTime time.Duration // how long a query may run; 0: the default of package system
 	SelectRows int           // how many rows its result may have; 0: the default
 }
+
+// Programs says who runs programs.
+type Programs int
+
+// A server with the section exec in its configuration runs programs itself, or leaves them to remote workers.
+const (
+	ProgramsOff Programs = iota
+	ProgramsHere
+	ProgramsRemote
+)
 
 func (c Config) withDefaults() Config {
 	if c.Schemas == nil {

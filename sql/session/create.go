@@ -1,6 +1,8 @@
 package session
 
 import (
+	"context"
+
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/sql/ddl"
 )
@@ -72,8 +74,6 @@ func (p *planner) alter(q *ddl.AlterJob) (*plan, error) {
 		return nil, noJob(q.Name)
 	case s.Version == putSchedule.ID:
 		return fixedPlan(tagAnswer(q.Tag())), nil // the same statement was already applied
-	case len(q.Secrets) > 0:
-		return nil, newError(StateNotSupported, "", "ALTER JOB … SECRET is not supported yet")
 	}
 	t, err := p.template(s.Spec.Template)
 	if err != nil {
@@ -90,5 +90,42 @@ func (p *planner) alter(q *ddl.AlterJob) (*plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	return fixedPlan(d.answer(q.Tag()), commands...), nil
+	secrets, err := p.secrets(t.Name, q.Secrets)
+	if err != nil {
+		return nil, err
+	}
+	return fixedPlan(d.answer(q.Tag()), append(commands, secrets...)...), nil
+}
+
+// authorizer is a store that knows who uses it, such as access.Guard.
+type authorizer interface {
+	Authorize(ctx context.Context, c rota.Command) error
+}
+
+// secrets returns the commands that set and delete secrets of the template of a job.
+func (p *planner) secrets(template string, changes []ddl.SecretChange) (commands []rota.Command, err error) {
+	for _, c := range changes {
+		meta := p.newMeta()
+		if err := rota.CheckSecretKey("the key of the secret", c.Key); err != nil {
+			return nil, err
+		}
+		if c.Drop {
+			commands = append(commands, &rota.DeleteSecret{Meta: meta, Template: template, Key: c.Key})
+			continue
+		}
+		if p.config.Seal == nil {
+			return nil, newError(StateNotSupported, "set it at a server", "this console has no key that seals secrets")
+		}
+		put := &rota.PutSecret{Meta: meta, Template: template, Key: c.Key}
+		if guard, is := p.store.(authorizer); is { // before a keyset is created
+			if err := guard.Authorize(p.ctx, put); err != nil {
+				return nil, err
+			}
+		}
+		if put.Sealed, err = p.config.Seal(p.ctx, template, c.Key, []byte(c.Value)); err != nil {
+			return nil, err
+		}
+		commands = append(commands, put)
+	}
+	return commands, nil
 }

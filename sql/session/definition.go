@@ -68,8 +68,14 @@ func (d *definition) noticeNotHonoured(p *planner, c *ddl.Clauses) {
 	if c.Partition != nil {
 		d.notice("PARTITION BY %s is stored, but this server does not honour it yet: it has no shards, and each fire starts one run", c.Partition.Strategy)
 	}
-	if c.Action != nil && c.Action.Kind == ddl.Exec && !p.config.Exec {
-		d.notice("EXEC is stored, but this server runs no programs until its configuration has the section exec: each run of the job fails")
+	if c.Action == nil || c.Action.Kind != ddl.Exec {
+		return
+	}
+	switch p.config.Exec {
+	case ProgramsOff:
+		d.notice("EXEC is stored, but this server does not run programs; another server or worker of this store may. If none does, jobs wait until the configuration of a server has the section exec")
+	case ProgramsRemote:
+		d.notice("EXEC is stored; this server leaves programs to remote workers: jobs wait until rota worker --types exec, or another server of this store, takes them")
 	}
 }
 

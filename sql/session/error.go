@@ -80,7 +80,7 @@ func (e *Error) at(place string) *Error {
 
 // locate sets the position of the part that the error is about, in a statement of a text.
 func (e *Error) locate(text string, in span) *Error {
-	if e.place == "" || e.Position > 0 {
+	if e.place == "" || e.Line > 0 {
 		return e
 	}
 	places := ddl.Places(text[in.start:in.stop])
@@ -135,10 +135,15 @@ func syntaxMessage(e *ddl.Error) string {
 	return text
 }
 
+// hasSecret finds texts that may contain the value of a secret.
+var hasSecret = regexp.MustCompile(`(?is)\bsecret\b.*['"$]`)
+
 // setPosition sets the position, line and column of an offset of a text.
 func (e *Error) setPosition(text string, offset int) *Error {
 	before := text[:min(max(offset, 0), len(text))]
-	e.Position = utf8.RuneCountInString(before) + 1
+	if !hasSecret.MatchString(text) && !ddl.SetsUnknown(text) { // psql prints the line at the position again, and its output may be kept
+		e.Position = utf8.RuneCountInString(before) + 1
+	}
 	e.Line = strings.Count(before, "\n") + 1
 	e.Column = utf8.RuneCountInString(before[strings.LastIndexByte(before, '\n')+1:]) + 1
 	return e

@@ -79,7 +79,14 @@ func (s *wordScanner) quoted(b *strings.Builder, quote byte) error {
 			b.WriteByte(c)
 		}
 	}
-	return fmt.Errorf("a quotation mark %c is not closed", quote)
+	return openQuoteError(quote)
+}
+
+// openQuoteError is a quotation mark without its second one.
+type openQuoteError byte
+
+func (e openQuoteError) Error() string {
+	return fmt.Sprintf("a quotation mark %c is not closed", byte(e))
 }
 
 func isVariable(name string) bool {

@@ -153,7 +153,7 @@ var forbiddenQueries = []string{
 	"SELECT zeroblob(1000000000)", "SELECT last_insert_rowid()", "WITH x AS (SELECT * FROM rota_jobs) SELECT * FROM x", "SELECT (SELECT count(*) FROM sqlite_master)",
 	"SELECT 1 WHERE EXISTS (SELECT 1 FROM rota_audit)", "VALUES ((SELECT sql FROM sqlite_master))", "TABLE rota_jobs", "TABLE sqlite_master",
 	"WITH x AS (SELECT 1) DELETE FROM sys.jobs", "WITH x AS (SELECT 1) INSERT INTO sys.jobs DEFAULT VALUES", "WITH x AS (SELECT 1) UPDATE sys.jobs SET state = 'x'",
-	"SELECT 1; PRAGMA query_only = 0", "SELECT * FROM sys.jobs; ATTACH 'x' AS y", "SELECT * FROM sys.job_secrets", "SELECT * FROM sys.secrets", "SELECT hash FROM sys.tokens", "SELECT verifier FROM sys.tokens", "SELECT verifier FROM sys.users", "SELECT password FROM sys.users", "SELECT * FROM sys.webhooks", "SELECT token FROM sys.job_runs", "SELECT lease_token FROM sys.job_runs", "SELECT rowid, * FROM rota_jobs", "SELECT * FROM \"rota_jobs\"", "SELECT * FROM [sqlite_master]",
+	"SELECT 1; PRAGMA query_only = 0", "SELECT * FROM sys.jobs; ATTACH 'x' AS y", "SELECT * FROM sys.job_secrets", "SELECT value FROM sys.secrets", "SELECT sealed FROM sys.secrets", "SELECT hash FROM sys.tokens", "SELECT verifier FROM sys.tokens", "SELECT verifier FROM sys.users", "SELECT password FROM sys.users", "SELECT * FROM sys.webhooks", "SELECT token FROM sys.job_runs", "SELECT lease_token FROM sys.job_runs", "SELECT rowid, * FROM rota_jobs", "SELECT * FROM \"rota_jobs\"", "SELECT * FROM [sqlite_master]",
 	"SELECT (WITH rota_audit AS (SELECT 1) SELECT 1), (SELECT count(*) FROM rota_audit)", "SELECT 1 /* /* */ ; ATTACH 'x' AS y --",
 }
 
@@ -169,8 +169,10 @@ func TestQueriesCannotReadSecretsOrInternalTables(t *testing.T) {
 	hash := strings.Repeat("ab", 32)
 	do[*rota.TokenPut](b, &rota.PutToken{Meta: rota.NewMeta("admin"), TokenID: "token1234", User: "ada", Scope: rota.ScopeRead, Hash: hash})
 	secrets := []string{"hush", claimed.Jobs[0].Run.Token.Reveal(), hash, "SCRAM"}
-	for _, table := range []string{"jobs", "job_runs", "job_dependencies", "executions", "templates", "schedules", "groups", "reservations", "nodes", "performance", "audit",
-		"users", "roles", "role_members", "grants", "tokens"} {
+	for _, table := range []string{
+		"jobs", "job_runs", "job_dependencies", "executions", "templates", "schedules", "groups", "reservations", "nodes", "performance", "audit",
+		"users", "roles", "role_members", "grants", "tokens", "secrets",
+	} {
 		got := b.run("SELECT * FROM sys." + table)
 		if strings.Contains(got, "ERROR") {
 			t.Errorf("%s: %s", table, got)

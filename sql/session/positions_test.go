@@ -104,7 +104,7 @@ func TestClausesThatAreNotHonouredGiveANotice(t *testing.T) {
 		"PARTITION BY ALL_SHARDS":            "NOTICE: PARTITION BY ALL_SHARDS is stored, but this server does not honour it yet",
 		"PARTITION BY SINGLE_SHARD " + shard: "NOTICE: PARTITION BY SINGLE_SHARD is stored, but this server does not honour it yet",
 		"PARTITION BY DYNAMIC tenant % 4":    "NOTICE: PARTITION BY DYNAMIC is stored, but this server does not honour it yet",
-		"AS EXEC '/bin/true'":                "NOTICE: EXEC is stored, but this server runs no programs",
+		"AS EXEC '/bin/true'":                "NOTICE: EXEC is stored, but this server does not run programs",
 	} {
 		action := " AS CALL noop()"
 		if strings.HasPrefix(clause, "AS") {

@@ -96,6 +96,9 @@ func (s *Session) commit(ctx context.Context, tx *transaction) error {
 		return err
 	}
 	_, err := s.send(ctx, tx.commands, false)
+	if keyReplaced(err) {
+		return newError(StateConflict, "run the transaction again", "could not serialize access: the key that seals secrets was replaced during the transaction")
+	}
 	return conflictError(err)
 }
 
@@ -183,7 +186,7 @@ func (s *Session) writeNow(ctx context.Context, statement ddl.Statement) (*Answe
 	for try := range triesMax {
 		assumeNew := try == 0 && createsNewJob(statement) && !s.resent
 		answer, err := s.try(ctx, statement, assumeNew)
-		if !errors.Is(err, errChanged) && !createdConcurrently(statement, err) && !(assumeNew && rota.CodeOf(err) == rota.Conflict) {
+		if !errors.Is(err, errChanged) && !createdConcurrently(statement, err) && !keyReplaced(err) && !(assumeNew && rota.CodeOf(err) == rota.Conflict) {
 			return answer, err
 		}
 		last = err
@@ -210,6 +213,13 @@ func (s *Session) try(ctx context.Context, statement ddl.Statement, assumeNew bo
 		return nil, plan.failed(err)
 	}
 	return plan.answer(replies), nil
+}
+
+// keyReplaced reports that a rotation has replaced the key of the store after a value was sealed with it. Planned again, the statement
+// seals the value again.
+func keyReplaced(err error) bool {
+	var e *rota.Error
+	return errors.As(err, &e) && e.Code == rota.Conflict && fieldOf(e) == "sealed"
 }
 
 // createdConcurrently reports that another client has created the job, user or role that the statement creates. Planned

@@ -45,7 +45,7 @@ func (t *table[R]) tableColumns() []Column {
 // tables is the catalogue.
 var tables = []catalogTable{
 	jobs, jobRuns, dependencies, executions, templateTable, schedules, groups, reservations, nodes, performance, audit,
-	users, roles, roleMembers, grants, tokens,
+	users, roles, roleMembers, grants, tokens, secrets,
 }
 
 func openMemoryDB(large *oneAtATime) (*memoryDB, error) {

@@ -32,6 +32,7 @@ var testedColumns = map[string][]string{
 	"role_members":     {"role", "member", "member_kind"},
 	"grants":           {"grantee", "privilege", "job"},
 	"tokens":           {"id", "user_name", "scope", "job"},
+	"secrets":          {"template", "key", "created_by"},
 }
 
 // newUsedCatalogue returns the catalogue of a store with rows in every table of testedColumns.
@@ -101,7 +102,8 @@ func putPrincipals(send func(rota.Command) rota.Reply) {
 		{To: []string{"u1", "r1"}, Privileges: []rota.Privilege{rota.CreateJob, rota.ExecuteJob}},
 		{To: []string{"u1", "u2", "r2"}, Privileges: []rota.Privilege{rota.ExecuteJob, rota.AlterJob}, Job: "a"},
 		{To: []string{"r3"}, Privileges: []rota.Privilege{rota.Admin}},
-		{To: []string{"u2", "u3", "r1"}, Role: "r2"}, {To: []string{"u3", "r2"}, Role: "r3"},
+		{To: []string{"u2", "u3", "r1"}, Role: "r2"},
+		{To: []string{"u3", "r2"}, Role: "r3"},
 	} {
 		g.Meta = meta()
 		send(&g)
@@ -112,6 +114,10 @@ func putPrincipals(send func(rota.Command) rota.Reply) {
 		if i == 1 {
 			send(&rota.RevokeToken{Meta: meta(), TokenID: id})
 		}
+	}
+	for i, template := range []string{"secret1", "secret1", "secret2"} {
+		send(&rota.PutTemplate{Meta: meta(), Name: template, Spec: rota.TemplateSpec{Type: "a"}})
+		send(&rota.PutSecret{Meta: meta(), Template: template, Key: fmt.Sprintf("KEY_%d", i), Sealed: rota.FormatSealed("0123456789abcdef", []byte("x"))})
 	}
 	send(&rota.DropPrincipal{Meta: meta(), Name: "u4", Kind: rota.KindUser})
 }

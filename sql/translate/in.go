@@ -2,6 +2,7 @@ package translate
 
 import (
 	"cmp"
+
 	"github.com/rotajobs/rota/sql/kind"
 	"github.com/rotajobs/rota/sql/query"
 )
