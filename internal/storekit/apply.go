@@ -33,3 +33,19 @@ func ApplyHalves(
 	}
 	return append(left, right...), nil
 }
+
+// CheckTxBatch refuses a batch that a store does not apply in a transaction of the caller: one
+// that is too long, or that has a command of the loops of an engine, which belong to no caller.
+func CheckTxBatch(b rota.Batch) error {
+	for _, c := range b.Commands {
+		if rota.IsNil(c) {
+			continue // the rules refuse it
+		}
+		switch c.Verb() {
+		case rota.VerbReady, rota.VerbClaim, rota.VerbExtend, rota.VerbReap, rota.VerbRecover, rota.VerbExpire,
+			rota.VerbSweep, rota.VerbPrune, rota.VerbNormalise, rota.VerbFire, rota.VerbReserve, rota.VerbDirect, rota.VerbRelease:
+			return rota.Invalidf("commands", "%s cannot be applied in a transaction of the caller; apply it by itself", c.Verb())
+		}
+	}
+	return CheckBatch(b)
+}

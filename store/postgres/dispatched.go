@@ -75,6 +75,15 @@ func (d *dispatchedCache) update(t *tx) {
 	}
 }
 
+// forget drops the jobs that a transaction of a caller has changed.
+func (d *dispatchedCache) forget(jobs map[rota.ID]*rota.Job) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for id := range jobs {
+		delete(d.jobs, id)
+	}
+}
+
 // noteChanged keeps the state of changed jobs until the commit.
 func (t *tx) noteChanged(jobs []*rota.Job) {
 	if t.writer.changedJobs == nil {

@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"errors"
 	"slices"
 	"strings"
 
@@ -130,16 +131,34 @@ const (
 SELECT k.type, k.key, k.execution_id, k.free_at, k.ended, k.xmin
 FROM unnest($1, $2) AS v (type, key)
 JOIN rota_keys k ON k.type = ANY (ARRAY[v.type]) AND k.key = v.key`
-	sqlPutKeys = `
-INSERT INTO rota_keys (type, key, execution_id, free_at, ended)
-SELECT *
-FROM unnest($1, $2, $3, $4, $5)
-ON CONFLICT (type, key) DO UPDATE
-SET execution_id = excluded.execution_id, free_at = excluded.free_at, ended = excluded.ended`
+	// Only the unique index decides which of two transactions inserts a key: a transaction of a caller
+	// takes no other lock.
+	sqlInsertKeys = `
+WITH inserted AS (
+  INSERT INTO rota_keys (type, key, execution_id, free_at, ended)
+  SELECT *
+  FROM unnest($1, $2, $3, $4, $5)
+  ON CONFLICT (type, key) DO NOTHING
+  RETURNING 1)
+SELECT rota_expect(count(*), $6, $6)
+FROM inserted`
+	sqlUpdateKeys = `
+WITH changed AS (
+  UPDATE rota_keys k
+  SET execution_id = v.execution_id, free_at = v.free_at, ended = v.ended
+  FROM unnest($1, $2, $3, $4, $5, $6) AS v (type, key, execution_id, free_at, ended, version_seen)
+  WHERE k.type = ANY (ARRAY[v.type]) AND k.key = v.key AND k.xmin = v.version_seen
+  RETURNING 1)
+SELECT rota_expect(count(*), $7, $7)
+FROM changed`
 	sqlDeleteKeys = `
-DELETE FROM rota_keys k
-USING unnest($1, $2) AS v (type, key)
-WHERE k.type = ANY (ARRAY[v.type]) AND k.key = v.key`
+WITH deleted AS (
+  DELETE FROM rota_keys k
+  USING unnest($1, $2, $3) AS v (type, key, version_seen)
+  WHERE k.type = ANY (ARRAY[v.type]) AND k.key = v.key AND k.xmin = v.version_seen
+  RETURNING 1)
+SELECT rota_expect(count(*), $4, $4)
+FROM deleted`
 	// OFFSET 0 has each plan looked up by its key, as = ANY does in updateSQL.
 	sqlPlans = `
 SELECT v.n, j.id
@@ -171,34 +190,85 @@ func (t *tx) loadKeys(keys []rules.UniqueKey, u *rules.UnitOfWork) []statement {
 	}}}
 }
 
+// writeKeys inserts keys that were absent, and changes the others in the version that was read.
 func (t *tx) writeKeys(changes []rules.Change[rules.UniqueKey, rules.UniqueKeyRecord]) {
-	put := []*column{newColumn(oidTexts, 0), newColumn(oidTexts, 0), newColumn(oidIDs, 0), newColumn(oidInts, 0), newColumn(oidBools, 0)}
-	gone := []*column{newColumn(oidTexts, 0), newColumn(oidTexts, 0)}
+	inserted, changed, deleted := newKeyColumns(), newKeyColumns(), newKeyColumns()
 	for _, c := range changes {
-		into := gone
-		if c.Is != nil {
-			into = put
+		switch {
+		case c.Was == nil && c.Is == nil:
+		case c.Is == nil:
+			deleted.add(t, c.Was)
+		case c.Was == nil:
+			inserted.add(t, c.Is)
+		default:
+			changed.add(t, c.Is)
 		}
-		into[0].Text(c.Key.Type)
-		into[1].Text(c.Key.Key)
-		if c.Is == nil {
-			continue
-		}
-		put[2].ID(c.Is.ExecutionID)
-		if c.Is.FreeAt == 0 {
-			put[3].Null()
-		} else {
-			put[3].Int(c.Is.FreeAt)
-		}
-		put[4].Bool(c.Is.Ended)
 	}
-	if gone[0].count > 0 {
-		t.write(statement{sql: sqlDeleteKeys, params: paramsOf(gone)})
+	if n := deleted.count(); n > 0 {
+		t.write(statement{sql: sqlDeleteKeys, params: append(paramsOf([]*column{deleted.typ, deleted.key, deleted.version}), intParam(n))})
 	}
-	if put[0].count > 0 {
-		t.write(statement{sql: sqlPutKeys, params: paramsOf(put)})
+	if n := changed.count(); n > 0 {
+		t.write(statement{sql: sqlUpdateKeys, params: append(paramsOf(append(changed.values(), changed.version)), intParam(n))})
+	}
+	if n := inserted.count(); n > 0 {
+		t.write(t.withShortLockWait(statement{
+			sql: sqlInsertKeys, params: append(paramsOf(inserted.values()), intParam(n)), onLockTimeout: func(err error) error { return &keyHeldError{err} },
+		})...)
 	}
 }
+
+// keyHeldError is a lock time-out at a unique key that a transaction has inserted and not
+// committed. That may be one of a caller, which may stay open for long.
+type keyHeldError struct{ error }
+
+func (e *keyHeldError) Unwrap() error { return e.error }
+
+// isRefusedAlone reports whether one command of a batch is to be refused and the others applied: a
+// constraint refuses it, or it needs a unique key that another transaction holds.
+func isRefusedAlone(err error) bool {
+	var held *keyHeldError
+	return errors.As(err, &held) || isConstraint(err)
+}
+
+const sqlLockTimeout = `
+SELECT set_config('lock_timeout', $1, true)`
+
+// withShortLockWait returns statements that execute one with a lock time-out of rota.TxLockWait.
+func (t *tx) withShortLockWait(one statement) []statement {
+	if t.caller != nil { // all its waits are short
+		return []statement{one}
+	}
+	return []statement{
+		{sql: sqlLockTimeout, params: []param{textNotNull(callerLockTimeout)}}, one,
+		{sql: sqlLockTimeout, params: []param{textNotNull(lockTimeout)}},
+	}
+}
+
+// keyColumns are unique keys as parameters, with the versions that were read.
+type keyColumns struct{ typ, key, execution, freeAt, ended, version *column }
+
+func newKeyColumns() *keyColumns {
+	return &keyColumns{newColumn(oidTexts, 0), newColumn(oidTexts, 0), newColumn(oidIDs, 0), newColumn(oidInts, 0), newColumn(oidBools, 0), newColumn(oidXids, 0)}
+}
+
+func (k *keyColumns) add(t *tx, r *rules.UniqueKeyRecord) {
+	k.typ.Text(r.Key.Type)
+	k.key.Text(r.Key.Key)
+	k.execution.ID(r.ExecutionID)
+	if r.FreeAt == 0 {
+		k.freeAt.Null()
+	} else {
+		k.freeAt.Int(r.FreeAt)
+	}
+	k.ended.Bool(r.Ended)
+	k.version.xid(t.readSet.rows[rules.LockUniqueKey][rowKey{r.Key.Type, r.Key.Key}])
+}
+
+func (k *keyColumns) values() []*column {
+	return []*column{k.typ, k.key, k.execution, k.freeAt, k.ended}
+}
+
+func (k *keyColumns) count() int64 { return int64(k.typ.count) }
 
 func paramsOf(columns []*column) []param {
 	params := make([]param, len(columns))

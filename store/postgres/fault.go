@@ -66,6 +66,9 @@ func stateOf(err error) string {
 	return ""
 }
 
+// stateLockTimeout is the SQLSTATE of a lock that was not free in time.
+const stateLockTimeout = "55P03"
+
 // isLost reports whether a connection broke.
 func isLost(err error) bool {
 	var network net.Error

@@ -30,8 +30,15 @@ import (
 // locked by updating them, by claiming them (SKIP LOCKED), and in a pessimistic transaction before
 // they are read.
 
-// lockStripes is the number of locks that the names of a class share.
-const lockStripes = 128
+// lockStripes is the number of locks that the names of a class share. Concurrency keys share more,
+// because a transaction of a caller that has enqueued under one of them may stay open.
+const (
+	lockStripes    = 128
+	lockKeyStripes = 2048
+)
+
+// narrowLocks is the first number of the narrow locks of types that change. Few are held at once.
+const narrowLocks = 64 << 16
 
 // lockKey is the number of a lock: its class and its stripe.
 type lockKey int32
@@ -44,10 +51,20 @@ func lockFor(c rules.LockClass, name string) lockKey {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(name))
 	stripes := uint32(lockStripes)
-	if c == rules.LockCommand { // few are held at once, so each command gets a lock of its own
+	switch c {
+	case rules.LockCommand: // few are held at once, so each command gets a lock of its own
 		stripes = 1 << 16
+	case rules.LockKeyQueue:
+		stripes = lockKeyStripes
 	}
 	return lockKey(int32(c)<<16 | int32(h.Sum32()%stripes))
+}
+
+// lockForChange returns the lock of a type that changes, which no other type shares in practice.
+func lockForChange(typ string) lockKey {
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(typ))
+	return lockKey(narrowLocks | int32(h.Sum32()&0xffff))
 }
 
 func singleLock(c rules.LockClass) lockKey { return lockKey(int32(c) << 16) }
@@ -106,9 +123,10 @@ FROM unnest($2, $3) AS v (key, alone)`
 )
 
 // lock returns the statement that takes locks in order. It waits for them only if the transaction
-// holds no rows and no later lock.
+// holds no rows and no later lock, or if it is in a transaction of the caller, where the wait is
+// short.
 func (t *tx) lock(keys []lockKey, wanted locks) statement {
-	waits := !t.locks.holdsRows && keys[0] > t.locks.held.last()
+	waits := t.caller != nil || !t.locks.holdsRows && keys[0] > t.locks.held.last()
 	numbers, alone := newColumn(oidInts, len(keys)), newColumn(oidBools, len(keys))
 	for _, key := range keys {
 		numbers.Int(int64(key))
@@ -156,6 +174,9 @@ func (t *tx) Lock(u *rules.UnitOfWork) (decideAgain bool, err error) {
 		return false, errReadSetChanged
 	}
 	l := u.Locks()
+	if err := t.checkSnapshot(&l); err != nil {
+		return false, err
+	}
 	wanted := t.wanted(u, &l)
 	missing := t.locks.held.missing(wanted)
 	if (l.PredicateReads || t.pessimistic) && (len(missing) > 0 || t.pessimistic && t.unlocked(&l)) || t.readSet.inconsistent {
@@ -166,6 +187,7 @@ func (t *tx) Lock(u *rules.UnitOfWork) (decideAgain bool, err error) {
 	if len(missing) > 0 {
 		t.write(t.lock(missing, wanted))
 	}
+	t.write(t.lockRowsRead(u, &l)...)
 	t.write(t.validate(u, read, l.PredicateReads)...)
 	t.readSet.accept()
 	return false, nil
@@ -213,6 +235,9 @@ func (t *tx) unlocked(l *rules.Locks) bool {
 func (t *tx) wanted(u *rules.UnitOfWork, l *rules.Locks) locks {
 	all := locks{}
 	for _, k := range l.Names {
+		if t.locksRow(k.Class, l.PredicateReads) {
+			continue
+		}
 		m := shared
 		if k.Class.ReadsAlone(l.PredicateReads) {
 			m = exclusive
@@ -220,6 +245,12 @@ func (t *tx) wanted(u *rules.UnitOfWork, l *rules.Locks) locks {
 		all.want(lockFor(k.Class, k.Name), m)
 	}
 	for _, k := range u.ChangedLocks() {
+		if k.Class == rules.LockType {
+			all.want(lockForChange(k.Name), exclusive)
+		}
+		if t.locksRow(k.Class, l.PredicateReads) && k.Class != rules.LockTemplate && k.Class != rules.LockSchedule {
+			continue
+		}
 		all.want(lockFor(k.Class, k.Name), exclusive)
 	}
 	if t.pessimistic && !l.Has(rules.LockCommand) && u.ReadsReadyJob() {

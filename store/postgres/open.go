@@ -36,7 +36,7 @@ func OpenWith(url string, config Config) (*Store, error) {
 	defer done()
 	s := &Store{
 		config: config, closed: make(chan struct{}),
-		dialect: &dialect{schema: pgx.Identifier{config.Schema}.Sanitize()}, lockSpace: lockSpaceOf(config.Schema),
+		dialect: newDialect(config.Schema), callerDialect: newDialect(config.Schema), lockSpace: lockSpaceOf(config.Schema),
 	}
 	s.reader = reader{withConn: s.withPoolConn, withSnapshot: s.withPoolSnapshot}
 	s.reader.init(s.clockOverride)
@@ -72,11 +72,15 @@ func (s *Store) prepare(ctx context.Context, config *pgx.ConnConfig) error {
 	ctx, done := context.WithTimeout(context.WithoutCancel(ctx), openMax) // a migration may have used up the time of ctx
 	defer done()
 	own := err == nil && s.ownBackend(ctx, s.session(conn))
+	if err == nil {
+		err = s.readIdentity(ctx, s.session(conn))
+	}
 	conn.Release()
 	if err != nil {
 		return fault("open", err)
 	}
 	s.listener = newListener(s, config)
+	s.pending.open(s, config)
 	s.bus = newBus(s, s.listener.name)
 	s.dialect.prepares = !s.config.Poll && own && s.listener.selfTest(ctx)
 	if !s.config.Poll && !s.dialect.prepares {

@@ -99,7 +99,7 @@ func cacheRows[T any](
 		return err
 	}
 	a.afterRows = func() {
-		if t.writer.changesCachedRows {
+		if t.writer.changesCachedRows || t.caller != nil { // rows that are not committed yet
 			return
 		}
 		for one, row := range found {

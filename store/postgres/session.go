@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
@@ -21,6 +22,12 @@ type session struct {
 type dialect struct {
 	schema   string // quoted
 	prepares bool
+	key      string // of the texts and prepared statements among the data of a connection
+}
+
+func newDialect(schema string) *dialect {
+	quoted := pgx.Identifier{schema}.Sanitize()
+	return &dialect{schema: quoted, key: "rota/" + quoted}
 }
 
 // qualify replaces the prefix rota_ of tables and functions by the schema. The SQL of this package
@@ -38,6 +45,8 @@ type statement struct {
 
 	late       func() statement // returns the statement when it is sent, in place of this one; may be nil
 	onConflict error            // error returned instead of a serialization failure; nil keeps the failure
+
+	onLockTimeout func(error) error // replaces the error of a lock time-out; may be nil
 }
 
 // prepared holds the prepared statements of a connection, by their text. Their number is bounded by that of the texts
@@ -47,15 +56,13 @@ type prepared struct {
 	texts      map[string]string // qualified texts, where statements are not prepared
 }
 
-const preparedKey = "rota"
-
 func (s *session) prepared() *prepared {
 	data := s.conn.CustomData()
-	if p, ok := data[preparedKey].(*prepared); ok {
+	if p, ok := data[s.dialect.key].(*prepared); ok {
 		return p
 	}
 	p := &prepared{statements: map[string]*pgconn.StatementDescription{}, texts: map[string]string{}}
-	data[preparedKey] = p
+	data[s.dialect.key] = p
 	return p
 }
 
@@ -86,6 +93,9 @@ func (s *session) send(ctx context.Context, statements ...statement) error {
 		}
 		if statements[i].onConflict != nil && isRetryable(err) {
 			err = statements[i].onConflict
+		}
+		if statements[i].onLockTimeout != nil && stateOf(err) == stateLockTimeout {
+			err = statements[i].onLockTimeout(err)
 		}
 	}
 	if closed := pipe.Close(); err == nil {

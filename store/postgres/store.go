@@ -61,7 +61,9 @@ type Store struct {
 	reader
 	config        Config
 	dialect       *dialect
-	lockSpace     int32 // first key of every advisory lock of this schema
+	callerDialect *dialect // in connections of callers, which get no prepared statements
+	identity      string   // of the database
+	lockSpace     int32    // first key of every advisory lock of this schema
 	pool          *pgxpool.Pool
 	viewSemaphore chan struct{} // one entry for each open view
 	conns         int32         // size of the pool
@@ -70,6 +72,7 @@ type Store struct {
 	commitOrder   commitOrder
 	listener      *listener
 	bus           *bus
+	pending       pendingTxs
 	hooks         hooksCache
 	rowCache      rowCache
 	idlePath      idlePath
@@ -102,18 +105,18 @@ const (
 // Apply applies a batch in one transaction. If another transaction has changed rows that the batch
 // has read, Apply repeats it with locks taken first. If a constraint refuses what the rules allow,
 // Apply splits the batch in halves, so that only the command that violates the constraint is
-// refused.
+// refused. It does the same if an open transaction of a caller has inserted a unique key.
 func (s *Store) Apply(ctx context.Context, b rota.Batch) ([]rota.Result, error) {
 	if err := storekit.CheckBatch(b); err != nil {
 		return nil, err
 	}
 	if s.config.ReadOnly {
-		return nil, &rota.Error{Code: rota.Conflict, Act: "postgres: apply", Reason: "the store is opened read-only", Hint: "open it without ReadOnly to apply commands"}
+		return nil, errReadOnlyStore("apply")
 	}
 	if len(b.Commands) == 0 {
 		return []rota.Result{}, ctx.Err()
 	}
-	return storekit.ApplyHalves(b, isConstraint, func(b rota.Batch) ([]rota.Result, error) { return s.applyRetrying(ctx, b) })
+	return storekit.ApplyHalves(b, isRefusedAlone, func(b rota.Batch) ([]rota.Result, error) { return s.applyRetrying(ctx, b) })
 }
 
 // applyRetrying applies a batch until no other transaction changes its rows in between, and until
@@ -221,21 +224,21 @@ func (t *tx) apply(b rota.Batch) ([]rota.Result, error) {
 		t.store.rowCache.clear()
 	}
 	turn.wait()
-	t.publish()
+	t.store.publish(&t.writer)
 	return results, nil
 }
 
 // publish passes the events of a committed transaction to the watchers, here and in other processes.
-func (t *tx) publish() {
-	for _, events := range t.writer.events {
-		t.store.watch.Publish(events)
-		t.store.bus.forwarder.publish(events)
+func (s *Store) publish(w *writer) {
+	for _, events := range w.events {
+		s.watch.Publish(events)
+		s.bus.forwarder.publish(events)
 	}
-	if !t.writer.watched {
-		t.store.bus.forwarder.skip()
+	if !w.watched {
+		s.bus.forwarder.skip()
 	}
-	if len(t.writer.stopping) > 0 {
-		t.store.bus.sendStops(t.writer.stopping)
+	if len(w.stopping) > 0 {
+		s.bus.sendStops(w.stopping)
 	}
 }
 
@@ -275,6 +278,7 @@ func (s *Store) Listens() bool { return s.listener.isListening() }
 func (s *Store) Close() error {
 	s.closing.Do(func() {
 		close(s.closed)
+		s.pending.close()
 		s.views.Close((*view).end)
 		s.listener.close()
 		if s.config.pool == nil {
@@ -282,6 +286,10 @@ func (s *Store) Close() error {
 		}
 	})
 	return nil
+}
+
+func errReadOnlyStore(act string) *rota.Error {
+	return &rota.Error{Code: rota.Conflict, Act: "postgres: " + act, Reason: "the store is opened read-only", Hint: "open it without ReadOnly to apply commands"}
 }
 
 func errClosed() *rota.Error {

@@ -22,6 +22,7 @@ type tx struct {
 	pessimistic bool          // a retry: lock before reading
 	assumed     *assumption   // of the idle path; nil without
 	testClock   rules.Reading // of Config.Clock; zero without one
+	caller      *callerState  // of a transaction of the caller; nil in one of the store
 
 	pipeline
 	readSet readSet

@@ -24,6 +24,9 @@ type writer struct {
 
 // Write adds the changes that the rules decided to the pending writes.
 func (t *tx) Write(c *rules.Changes) error {
+	if t.caller != nil {
+		t.caller.noteProof(c)
+	}
 	t.writer.wakeup.Add(c)
 	t.writer.claimID = c.Claim
 	t.writer.changesCachedRows = t.writer.changesCachedRows || rules.ChangesAny(c, rules.Types, rules.Throttle, rules.Reservations)
