@@ -141,7 +141,7 @@ func TestHistoryIsPrivateBoundedAndWithoutSecrets(t *testing.T) {
 	s := startServer(t)
 	home := t.TempDir()
 	env := map[string]string{"HOME": home}
-	s.typeKeys("SELECT 1 AS first;\rALTER JOB x SET\r SECRET 'k' =\r 'hunter2';\rCREATE USER u Password 'hunter3';\rALTER JOB x SET\r SECRT 'k' = 'hunter4';\r\x1b[A\x15"+`\d sys.nodes`+"\r\x04", env)
+	s.typeKeys("SELECT 1 AS first;\rALTER JOB x SET\r SECRET 'k' =\r 'hunter2';\rCREATE USER u Password 'hunter3';\rALTER JOB x SET\r SECRT 'k' = 'hunter4';\rSET SECRET 'k' = 'hunter5';\rSET\r SECRT 'k' = 'hunter6';\r\x1b[A\x15"+`\d sys.nodes`+"\r\x04", env)
 	path := filepath.Join(home, ".local/state/rota/sql_history")
 	content, err := os.ReadFile(path)
 	if err != nil || string(content) != "SELECT 1 AS first;\n\\d sys.nodes\n" {

@@ -110,12 +110,28 @@ func (p *parser) set() Statement {
 	case p.accept("NAMES"):
 		return &Set{Name: "client_encoding", Values: p.settingValues(), Local: local}
 	}
+	if p.setsSecret() {
+		p.failAt(p.tok, "", "SET changes settings, and a secret belongs to a job", "write ALTER JOB name SET SECRET 'key' = 'value'")
+		return nil
+	}
 	s := &Set{Name: p.settingPath(), Local: local}
 	if !p.accept("TO") {
 		p.expectSymbol("=")
 	}
 	s.Values = p.settingValues()
 	return s
+}
+
+// setsSecret reports whether SET SECRET comes without ALTER JOB. A misspelled word counts if no value of a setting can follow it.
+func (p *parser) setsSecret() bool {
+	p.steps++
+	switch next := p.peek(); {
+	case !resemblesSecret(p.tok), next.IsSymbol("."): // a custom setting such as secret.x
+		return false
+	case next.IsSymbol("="), next.is("TO"):
+		return strings.EqualFold(p.tok.Text, "SECRET")
+	}
+	return true
 }
 
 // setMode reads the modes of a transaction, as BEGIN does.

@@ -17,6 +17,7 @@ func TestErrorAboutASecretHasNoPosition(t *testing.T) {
 		"ALTER JOB n SET SECRET 'K' = 'hush' x", "ALTER JOB n SET DISABLED, SECRET 'K' = 'hu'hush'", "ALTER JOB none SET SECRET 'K' = 'hush'",
 		"SHOW JOBS; ALTER JOB n SET SECRET 'no key' = 'hush'", "ALTER JOB n SET SECRET 'K' = 'hush", "ALTER JOB n SET SECRET 'K' 'hush'",
 		"ALTER JOB n SET SECRETx 'K' = 'hush'", "ALTER JOB n SET SECRT 'K' = 'hush'", "SHOW JOBS; ALTER JOB n SET DISABLED, SECRT 'K' = 'hush'",
+		"SET SECRET 'K' = 'hush'", "SET SECRT 'K' = 'hush'", "SHOW JOBS; SET LOCAL SECRETS K = 'hush", "SET SECRET = 'hush'", "SET SECRT = 'hush'",
 	} {
 		_, err := b.session.Answers(context.Background(), text)
 		var e *session.Error
