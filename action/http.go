@@ -16,11 +16,11 @@ import (
 
 // HTTP is a request and the expected statuses.
 type HTTP struct {
-	Method  string          `json:"method,omitempty" jsonschema:"enum=GET,enum=HEAD,enum=POST,enum=PUT,enum=PATCH,enum=DELETE,enum=OPTIONS,description=default GET"`
-	URL     payload.URL     `json:"url" jsonschema:"description=where it goes"`
-	Headers payload.Headers `json:"headers,omitempty"`
-	Body    json.RawMessage `json:"body,omitempty" jsonschema:"description=a text is sent as it is\\, anything else as JSON"`
-	Expect  Expect          `json:"expect,omitempty"`
+	Method  string                `json:"method,omitempty" jsonschema:"enum=GET,enum=HEAD,enum=POST,enum=PUT,enum=PATCH,enum=DELETE,enum=OPTIONS,description=default GET"`
+	URL     payload.URL           `json:"url" jsonschema:"description=where it goes"`
+	Headers payload.SecretHeaders `json:"headers,omitempty"`
+	Body    json.RawMessage       `json:"body,omitempty" jsonschema:"description=a text is sent as it is\\, anything else as JSON"`
+	Expect  Expect                `json:"expect,omitempty"`
 }
 
 // JobType names the type.

@@ -151,6 +151,9 @@ func TestHTTPJobRefusesInvalidParams(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	const noEnd = "params.headers.a: has a reference to a secret without } at its end; write ${secret:KEY} with the key of a secret of the template"
+	const badKey = "params.headers.a: has a reference to a secret whose key contains characters other than letters, digits and _, or begins with a digit; write ${secret:KEY} with"
+	longKey := "${secret:" + strings.Repeat("K", rota.SecretKeyMax+1) + "}"
 	const badURL = "params.url: is not an http or https URL such as https://example.com/a, without user and password"
 	for params, want := range map[string]string{
 		`{}`:                                                           "params.url: is missing",
@@ -191,6 +194,16 @@ func TestHTTPJobRefusesInvalidParams(t *testing.T) {
 		`{"url": "http://a/", "expect": "ok"}`:                         `params.expect: is "ok"; allowed are "1xx"`,
 		`{"url": "http://a/", "expect": [200, 700]}`:                   "params.expect",
 		`{"url": "http://a/", "expect": {"status": 200}}`:              "params.expect: is an object; ",
+
+		`{"url": "http://a/", "headers": {"a": "${secret:hunter2"}}`:       noEnd,
+		`{"url": "http://a/", "headers": {"a": "${secret:A} ${secret:"}}`:  noEnd,
+		`{"url": "http://a/", "headers": {"a": "x${secret:}"}}`:            "params.headers.a: has a reference to a secret whose key is empty; write ${secret:KEY} with",
+		`{"url": "http://a/", "headers": {"a": "${secret:hunter2-x}"}}`:    badKey,
+		`{"url": "http://a/", "headers": {"a": "${secret: TOKEN}"}}`:       badKey,
+		`{"url": "http://a/", "headers": {"a": "${secret:A}${secret:9}"}}`: badKey,
+		`{"url": "http://a/", "headers": {"a": "${secret:${secret:A}}"}}`:  badKey,
+		`{"url": "http://a/", "headers": {"a": "${secret:TOKEN\n}"}}`:      "params.headers.a: has a line break",
+		`{"url": "http://a/", "headers": {"a": "` + longKey + `"}}`:        "params.headers.a: has a reference to a secret whose key has 129 bytes; at most 128 are allowed; write",
 	} {
 		err := check.Check(json.RawMessage(params))
 		if rota.CodeOf(err) != rota.Invalid || !strings.HasPrefix(err.Error(), want) || strings.Contains(err.Error(), "hunter2") {
@@ -202,6 +215,7 @@ func TestHTTPJobRefusesInvalidParams(t *testing.T) {
 		`{"url": "http://a/", "method": "DELETE", "headers": {"X-A": "b\tc é", "accept": "", "Host": "a.example:8080", "host-id": "a b"}, "body": null, "expect": null}`,
 		`{"url": "http://a/", "body": {"deep": [1, {"a": null}]}, "expect": [204, "3xx"]}`, `{"url": "http://a/", "body": "text", "expect": "4xx"}`,
 		`{"url": "http://a/", "body": 7, "expect": 404}`,
+		`{"url": "http://a/", "headers": {"a": "Bearer ${secret:A_1}${secret:b}", "b": "$secret: ${TOKEN} {secret:}", "c": "}${secret:A}}"}}`,
 	} {
 		if err := check.Check(json.RawMessage(params)); err != nil {
 			t.Errorf("%s: %v", params, err)

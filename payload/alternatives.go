@@ -60,7 +60,7 @@ func wrongFormat(k *kind.Format) string {
 	switch words := formatWords[k.Want]; {
 	case k.Want == "regex":
 		return "is not a pattern: " + k.Err.Error()
-	case k.Want == headerFormat, k.Want == headerValueFormat, k.Want == hostFormat:
+	case k.Want == headerFormat, k.Want == headerValueFormat, k.Want == secretHeaderFormat, k.Want == hostFormat:
 		return k.Err.Error() // the checks of these formats return the message
 	case words != "":
 		return "is not " + words

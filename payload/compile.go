@@ -104,6 +104,7 @@ func newCompiler(p *budget) *jsonschema.Compiler {
 	c.RegisterFormat(&jsonschema.Format{Name: urlFormat, Validate: checkURL})
 	c.RegisterFormat(&jsonschema.Format{Name: headerFormat, Validate: checkHeader})
 	c.RegisterFormat(&jsonschema.Format{Name: headerValueFormat, Validate: checkHeaderValue})
+	c.RegisterFormat(&jsonschema.Format{Name: secretHeaderFormat, Validate: checkSecretHeader})
 	c.RegisterFormat(&jsonschema.Format{Name: hostFormat, Validate: checkHost})
 	c.AssertContent()
 	c.RegisterContentMediaType(&jsonschema.MediaType{Name: "application/json", Validate: validJSON, UnmarshalJSON: readJSON})

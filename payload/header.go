@@ -8,26 +8,36 @@ import (
 	"strings"
 
 	"github.com/invopop/jsonschema"
+	"github.com/rotajobs/rota"
 )
 
 // Headers are the headers of a request by name.
 type Headers map[string]string
 
+// SecretHeaders are the headers of a request by name. A value may have references to secrets: ${secret:KEY}.
+type SecretHeaders map[string]string
+
 // The formats of headers in a schema.
 const (
-	headerFormat      = "rota-header"       // a name
-	headerValueFormat = "rota-header-value" // of any header
-	hostFormat        = "rota-host"         // of the header Host
+	headerFormat       = "rota-header"        // a name
+	headerValueFormat  = "rota-header-value"  // of any header
+	secretHeaderFormat = "rota-secret-header" // a value with references to secrets
+	hostFormat         = "rota-host"          // of the header Host
 )
 
 // JSONSchema is the schema of the headers.
-func (Headers) JSONSchema() *jsonschema.Schema {
+func (Headers) JSONSchema() *jsonschema.Schema { return headersWithValues(headerValueFormat) }
+
+// JSONSchema is the schema of the headers.
+func (SecretHeaders) JSONSchema() *jsonschema.Schema { return headersWithValues(secretHeaderFormat) }
+
+func headersWithValues(format string) *jsonschema.Schema {
 	most := uint64(100)
 	return &jsonschema.Schema{
 		Type: "object", MaxProperties: &most, Description: "headers by their names",
 		PropertyNames:        &jsonschema.Schema{Format: headerFormat},
 		PatternProperties:    map[string]*jsonschema.Schema{"^(?i:host)$": {Type: "string", Format: hostFormat}},
-		AdditionalProperties: &jsonschema.Schema{Type: "string", Format: headerValueFormat},
+		AdditionalProperties: &jsonschema.Schema{Type: "string", Format: format},
 	}
 }
 
@@ -58,6 +68,30 @@ func checkHeaderValue(v any) error {
 		return errors.New("has a line break or another control character; write it on one line")
 	}
 	return nil
+}
+
+// checkSecretHeader never repeats the value: it may contain a password.
+func checkSecretHeader(v any) error {
+	if err := checkHeaderValue(v); err != nil {
+		return err
+	}
+	text, _ := v.(string)
+	const remedy = "; write ${secret:KEY} with the key of a secret of the template"
+	for {
+		_, rest, found := strings.Cut(text, "${secret:")
+		if !found {
+			return nil
+		}
+		key, after, closed := strings.Cut(rest, "}")
+		if !closed {
+			return errors.New("has a reference to a secret without } at its end" + remedy)
+		}
+		var refusal *rota.Error
+		if errors.As(rota.CheckSecretKey("key", key), &refusal) {
+			return errors.New("has a reference to a secret whose key " + refusal.Reason + remedy)
+		}
+		text = after
+	}
 }
 
 func checkHost(v any) error {
