@@ -125,7 +125,7 @@ func (p *plan) planTemplate(path, name string, d api.TemplateDefinition, current
 	if err := p.checkDefaults(&target.Spec); err != nil {
 		return problem.Rename(err, "params", "default_params")
 	}
-	secrets, before, after, err := p.planSecrets(name, d.Secrets, current != nil)
+	secrets, before, after, err := p.planSecrets(name, target.Spec.Type, d.Secrets, current)
 	if err != nil {
 		return err
 	}

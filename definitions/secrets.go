@@ -41,8 +41,8 @@ func (s *Sync) addSecrets(ctx context.Context, v *api.Definitions) error {
 }
 
 // planSecrets returns the commands that set the secrets of a template, and its secrets as they are and as they will be. It
-// refuses what this server cannot open.
-func (p *plan) planSecrets(name string, sealed map[string]string, exists bool) (commands []rota.Command, before, after map[string]string, err error) {
+// refuses what this server cannot open, and what jobs of the type cannot use.
+func (p *plan) planSecrets(name, typ string, sealed map[string]string, current *rota.Template) (commands []rota.Command, before, after map[string]string, err error) {
 	if len(sealed) == 0 {
 		return nil, nil, nil, nil
 	}
@@ -50,7 +50,7 @@ func (p *plan) planSecrets(name string, sealed map[string]string, exists bool) (
 		return nil, nil, nil, &rota.Error{Code: rota.Invalid, Field: "secrets", Reason: "cannot be opened, since this server has no master key", Hint: "remove them from the document"}
 	}
 	before, after = map[string]string{}, map[string]string{}
-	if exists {
+	if current != nil {
 		stored, err := p.Vault.Store.Secrets(p.ctx, rota.SecretQuery{Template: name, Limit: rota.SecretsMax})
 		if err != nil {
 			return nil, nil, nil, err
@@ -68,12 +68,36 @@ func (p *plan) planSecrets(name string, sealed map[string]string, exists bool) (
 		if err != nil {
 			return nil, nil, nil, inSecret(err, key)
 		}
+		if !same || current == nil || current.Spec.Type != typ { // an unchanged one is accepted, so that a server accepts its own export
+			if err := p.checkSecret(name, typ, key, sealed[key]); err != nil {
+				return nil, nil, nil, inSecret(err, key)
+			}
+		}
 		if !same {
 			after[key] = sealed[key]
 			commands = append(commands, &rota.PutSecret{Meta: p.meta("secret " + name + "/" + key), Template: name, Key: key, Sealed: sealed[key]})
 		}
 	}
 	return commands, before, after, nil
+}
+
+// checkSecret refuses a secret that no job of a type can use. A request that was accepted before is not checked again.
+func (p *plan) checkSecret(template, typ, key, sealed string) error {
+	if p.CheckSecret == nil || p.request.Replay {
+		return nil
+	}
+	value, err := p.Vault.Keyring.Open(template, key, sealed)
+	if err != nil {
+		return err
+	}
+	defer clear(value)
+	err = p.CheckSecret(typ, key, value)
+	if refusal, is := err.(*rota.Error); is { // the ciphertext is bound to the key, so that it cannot be renamed in the document
+		named := *refusal
+		named.Hint = "remove it from the document, and set it afterwards with rota secret set " + template + "/KEY: " + refusal.Hint
+		return &named
+	}
+	return err
 }
 
 // inSecret names the secret of a document that is refused, and what to do without it.

@@ -28,6 +28,9 @@ type Sync struct {
 	// Vault seals the secrets of webhooks, and has the store itself, not a Guard, so that it reads the ciphertexts of secrets.
 	// Nil: secrets of webhooks stay as they are, and a document can have no secrets of templates.
 	Vault *secret.Vault
+
+	// CheckSecret refuses a secret that no job of a type can use. Nil: every secret is accepted.
+	CheckSecret func(typ, key string, value []byte) error
 }
 
 func (s *Sync) handles(typ string) bool { return s.Handles != nil && s.Handles(typ) }

@@ -31,7 +31,7 @@ func (a *server) definitionRoutes() {
 }
 
 func (c *call) definitionSync() *definitions.Sync {
-	s := &definitions.Sync{Store: c.Store, Schemas: c.Schemas, BytesMax: c.BatchMax, Vault: c.Vault}
+	s := &definitions.Sync{Store: c.Store, Schemas: c.Schemas, BytesMax: c.BatchMax, Vault: c.Vault, CheckSecret: checkSecret}
 	if c.Engine != nil {
 		s.Handles = func(typ string) bool { return typ == execType || c.Engine.Handles(typ) } // also servers that run no programs declare exec
 	}

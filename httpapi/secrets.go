@@ -78,10 +78,8 @@ func putSecret(c *call, body *api.SecretRequest) (reply, error) {
 	if err := c.Store.Authorize(c.ctx, command); err != nil { // before a keyset is created
 		return reply{}, err
 	}
-	if t.Spec.Type == execType {
-		if err := action.CheckSecretVariable(key, value); err != nil {
-			return reply{}, err
-		}
+	if err := checkSecret(t.Spec.Type, key, value); err != nil {
+		return reply{}, err
 	}
 	send := func() (reply, error) {
 		if command.Sealed, err = c.Vault.SealFor(c.ctx, template, key, value); err != nil {
@@ -99,6 +97,14 @@ func putSecret(c *call, body *api.SecretRequest) (reply, error) {
 		answer, err = send()
 	}
 	return answer, err
+}
+
+// checkSecret refuses a secret that no job of a type can use.
+func checkSecret(typ, key string, value []byte) error {
+	if typ != execType {
+		return nil
+	}
+	return action.CheckSecretVariable(key, value)
 }
 
 // keyReplaced reports whether a rotation has replaced the key of the store after a value was sealed with it. Sealed again, the value is accepted.

@@ -128,6 +128,47 @@ func TestExportedSecretsAreRestoredOnlyWhereTheirKeyIs(t *testing.T) {
 	works()
 }
 
+// TestImportRefusesSecretsThatNoProgramCanHave: a secret of another type, or of a server that accepted it, would be a variable of a program.
+func TestImportRefusesSecretsThatNoProgramCanHave(t *testing.T) {
+	l := start(t, Config{Data: t.TempDir()})
+	l.wantStatus(201, "POST", "/schedules", `{"name":"program","type":"noop","every":"1000h"}`)
+	for key, value := range map[string]string{"LD_PRELOAD": "hunter2", "rota_x": "hunter2", "BINARY": "hunter2\x00", "PASSWORD": "hunter2"} {
+		l.wantStatus(200, "PUT", "/secrets/program/"+key, `{"value":`+jsonText(value)+`}`)
+	}
+	exported := l.export()
+	importing := func(typ string, keys ...string) api.Definitions {
+		d := api.TemplateDefinition{Type: typ, DefaultParams: exported.Templates["program"].DefaultParams, Secrets: map[string]string{}}
+		for _, key := range keys {
+			d.Secrets[key] = exported.Templates["program"].Secrets[key]
+		}
+		return api.Definitions{Templates: map[string]api.TemplateDefinition{"program": d, "aaa": {Type: "noop"}}}
+	}
+	for _, exists := range []bool{true, false} {
+		if !exists {
+			l.wantStatus(200, "POST", "/sql", `{"statement":"DROP JOB program"}`)
+		}
+		for key, reason := range map[string]string{
+			"LD_PRELOAD": "LD_PRELOAD cannot be a variable of a program: it decides what code a program loads", "rota_x": "names with ROTA_ are reserved for Rota",
+			"BINARY": "contains a NUL character, which no environment variable can contain",
+		} {
+			problem := l.importStatus(422, importing("exec", "PASSWORD", key))
+			if !strings.Contains(problem, "templates.program.secrets."+key+": ") || !strings.Contains(problem, reason) ||
+				!strings.Contains(problem, "remove it from the document, and set it afterwards with rota secret set program/KEY: ") || strings.Contains(problem, "hunter2") {
+				t.Errorf("exists %v, %s: %s", exists, key, problem)
+			}
+			if after := l.export(); after.Templates["aaa"].Type != "" || exists && after.Templates["program"].Type != "noop" {
+				t.Errorf("the refused import wrote %s", mustJSON(after))
+			}
+		}
+	}
+	l.importStatus(200, importing("exec", "PASSWORD"))
+	l.importStatus(200, importing("noop", "PASSWORD", "LD_PRELOAD", "rota_x", "BINARY"))
+	l.importStatus(200, importing("exec"))
+	if put := l.importStatus(200, l.export()); !strings.Contains(put, `"changed":0`) || !strings.Contains(put, `"created":0`) {
+		t.Errorf("a server does not accept its own export: %s", put)
+	}
+}
+
 func mustJSON(v any) string {
 	b, _ := json.Marshal(v)
 	return string(b)
