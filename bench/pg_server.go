@@ -38,7 +38,7 @@ func pgBenchmarks() []benchmark {
 	}
 	return slices.Concat([]benchmark{
 		pgEngineBenchmark(), pgInsertBenchmark(), pgLatencyBenchmark(), pgTwoBenchmark(), pgTwoSlowBenchmark(), pgReaderBenchmark(), pgHistoryBenchmark(), pgChurnBenchmark(),
-	}, pgWithoutBenchmarks(), pgChainBenchmarks())
+	}, pgWithoutBenchmarks(), pgChainBenchmarks(), pgTxBenchmarks())
 }
 
 // notePostgres adds a text to the report if the cases on PostgreSQL are selected but cannot run.

@@ -87,6 +87,19 @@ func (u *UnitOfWork) changes() *Changes {
 	return c
 }
 
+// InsertsOnly reports whether the changes insert jobs and rows of one kind, and nothing else.
+func InsertsOnly[K comparable, T any](c *Changes, of *RowKind[K, T]) bool {
+	if len(c.Jobs)+len(c.NewJobChanges)+len(c.RemovedJobs)+len(c.Audit) > 0 {
+		return false
+	}
+	for k := range c.rows {
+		if k != of.number() {
+			return false
+		}
+	}
+	return !slices.ContainsFunc(of.Changes(c), func(one Change[K, T]) bool { return one.Was != nil || one.Is == nil })
+}
+
 // ChangesAny reports whether rows of some kinds change.
 func ChangesAny(c *Changes, kinds ...interface{ number() kind }) bool {
 	return slices.ContainsFunc(kinds, func(k interface{ number() kind }) bool { return c.rows[k.number()] != nil })

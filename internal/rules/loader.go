@@ -1,6 +1,9 @@
 package rules
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Kind is a kind of rows or queries with keys of type K.
 type Kind[K any] interface {
@@ -43,6 +46,16 @@ func LoadMissing[T any](tx T, u *UnitOfWork, loaders []Loader[T]) error {
 		}
 	}
 	return nil
+}
+
+// MissesOther reports whether rows of any other kind than these, or of the orders, are missing.
+func MissesOther(u *UnitOfWork, kinds ...interface{ number() kind }) bool {
+	for k, t := range u.tables {
+		if t != nil && t.missing() > 0 && !slices.ContainsFunc(kinds, func(one interface{ number() kind }) bool { return one.number() == kind(k) }) {
+			return true
+		}
+	}
+	return u.orders != Orders{}
 }
 
 // CheckLoaders returns an error unless there is one loader for each kind that is

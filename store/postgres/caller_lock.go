@@ -8,8 +8,8 @@ import (
 
 // A transaction of the caller may stay open for long, so its locks are as narrow as a row. It does
 // not take the advisory locks of types, templates and schedules that it only reads, which other
-// names share: it locks their rows against the changes that matter to it. A type may change, but
-// not go. An archived or dropped template must not get a job, so the row stays as it is. Unique
+// names share: it locks the rows of templates and schedules, since an archived template must not
+// get a job. It locks no types, because a type may change at any time and never disappears. Unique
 // keys need no lock, because the unique index lets only one transaction insert a key.
 
 // locksRow reports whether the transaction locks the rows of a class in place of an advisory lock.
@@ -27,12 +27,6 @@ func (t *tx) locksRow(c rules.LockClass, predicateReads bool) bool {
 }
 
 const (
-	sqlLockTypesRead = `
-SELECT 1
-FROM rota_types
-WHERE name = ANY ($1)
-ORDER BY name
-FOR KEY SHARE`
 	sqlLockTemplatesRead = `
 SELECT 1
 FROM rota_templates
@@ -62,7 +56,7 @@ func (t *tx) lockRowsRead(u *rules.UnitOfWork, l *rules.Locks) (statements []sta
 	for _, one := range []struct {
 		class rules.LockClass
 		sql   string
-	}{{rules.LockType, sqlLockTypesRead}, {rules.LockTemplate, sqlLockTemplatesRead}, {rules.LockSchedule, sqlLockSchedulesRead}} {
+	}{{rules.LockTemplate, sqlLockTemplatesRead}, {rules.LockSchedule, sqlLockSchedulesRead}} {
 		if read := names[one.class]; len(read) > 0 {
 			statements = append(statements, statement{sql: one.sql, params: []param{textsParam(read)}})
 		}

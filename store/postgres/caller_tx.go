@@ -34,7 +34,10 @@ func (s *Store) ApplyTx(ctx context.Context, callerTx any, b rota.Batch) ([]rota
 	var results []rota.Result
 	var work *pendingWork
 	err := connOf(ctx, callerTx, func(conn *pgx.Conn) (err error) {
-		if err = checkCaller(conn); err == nil {
+		if err = checkCaller(conn); err != nil {
+			return err
+		}
+		if results, work, err = s.enqueueInCaller(ctx, conn, b); err == errNotSimple {
 			results, work, err = s.applyInCaller(ctx, conn, b)
 		}
 		return err

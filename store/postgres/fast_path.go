@@ -24,14 +24,15 @@ const (
 	UsedColumns                            // leave out columns that no new job uses
 	JoinedLimitsCheck                      // check limits, reservation and types in one statement
 	JoinedNotify                           // send NOTIFY in the round trip of the COMMIT
+	CallerEnqueue                          // enqueue a simple job in a transaction of the caller with one statement
 )
 
 // EveryFastPath is the set of all fast paths.
-const EveryFastPath = JoinedNotify<<1 - 1
+const EveryFastPath = CallerEnqueue<<1 - 1
 
 var fastPathNames = []string{
 	"idle-path", "unsent-claim", "row-cache", "dispatched-cache", "webhook-cache", "single-type",
-	"unread-new-jobs", "copy", "used-columns", "joined-limits-check", "joined-notify",
+	"unread-new-jobs", "copy", "used-columns", "joined-limits-check", "joined-notify", "caller-enqueue",
 }
 
 // FastPaths returns the fast paths one by one.

@@ -72,6 +72,17 @@ func (c *idlePath) now() time.Time {
 	return c.clock.Add(time.Since(c.clockReadAt)).Truncate(time.Microsecond)
 }
 
+// assumeClock returns the server's time and the stamp of the webhooks as far as they are known; a
+// zero time if not.
+func (c *idlePath) assumeClock() (now time.Time, stamp string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.clock.IsZero() {
+		return now, stamp
+	}
+	return c.now(), c.hooksStamp
+}
+
 // observeTail records whether a priority has queued jobs.
 func (c *idlePath) observeTail(priority int, empty bool) {
 	c.mu.Lock()

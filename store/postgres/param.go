@@ -59,6 +59,14 @@ func timeParam(t time.Time) param {
 	return intParam(t.UnixMicro())
 }
 
+// textParam turns an empty text into NULL.
+func textParam(text string) param {
+	if text == "" {
+		return param{oid: oidText}
+	}
+	return textNotNull(text)
+}
+
 // textNotNull is a text that is never NULL.
 func textNotNull(text string) param { return param{oidText, append([]byte{}, text...)} }
 

@@ -29,6 +29,8 @@ type pendingTxs struct {
 
 	mu      sync.Mutex
 	list    []*pendingWork // in the order of their writes
+	lastAdd time.Time
+	gap     time.Duration // average time between two transactions
 	looping bool
 	closed  bool
 	loops   sync.WaitGroup
@@ -45,13 +47,14 @@ type pendingWork struct {
 }
 
 const (
-	pendingCheckMin   = 150 * time.Microsecond // shortest time between two questions
-	pendingCheckMany  = time.Millisecond       // the same while there are many transactions
-	pendingCheckMax   = 25 * time.Millisecond  // longest time between two questions
-	pendingCheckShare = 8                      // part of its age after which a transaction is asked about again
-	pendingMany       = 4                      // transactions that count as many
-	pendingAskMax     = 5 * time.Second        // time limit of a question
-	pendingRetryAfter = 100 * time.Millisecond // after a question without an answer
+	pendingCheckMin   = 200 * time.Microsecond  // shortest time between two questions
+	pendingCheckBusy  = 2 * time.Millisecond    // the same while transactions follow each other closely
+	pendingBusyGap    = 1200 * time.Microsecond // average time between two transactions that is close
+	pendingGapShare   = 8                       // part of the average that the last one has
+	pendingCheckMax   = 25 * time.Millisecond   // longest time between two questions
+	pendingCheckShare = 8                       // part of its age after which a transaction is asked about again
+	pendingAskMax     = 5 * time.Second         // time limit of a question
+	pendingRetryAfter = 100 * time.Millisecond  // after a question without an answer
 )
 
 func (p *pendingTxs) open(s *Store, config *pgx.ConnConfig) { p.store, p.config = s, config.Copy() }
@@ -72,6 +75,8 @@ func (p *pendingTxs) add(w *pendingWork) *rota.PendingTx {
 	w.began = time.Now()
 	w.checkAt = w.began.Add(pendingCheckMin)
 	p.list = append(p.list, w)
+	p.gap += (min(w.began.Sub(p.lastAdd), pendingCheckMax) - p.gap) / pendingGapShare
+	p.lastAdd = w.began
 	if !p.looping {
 		p.looping = true
 		p.loops.Go(p.loop)
@@ -115,8 +120,8 @@ func (p *pendingTxs) untilNext() (wait time.Duration, any bool) {
 		}
 	}
 	least := pendingCheckMin
-	if len(p.list) >= pendingMany {
-		least = pendingCheckMany
+	if p.gap < pendingBusyGap {
+		least = pendingCheckBusy
 	}
 	return max(time.Until(first), least), true
 }
