@@ -78,11 +78,15 @@ func (c *Client) Enqueue(ctx context.Context, p Payload, options ...Option) (*Jo
 
 // Submit adds a job to the queue and reports whether it was a duplicate.
 func (c *Client) Submit(ctx context.Context, p Payload, options ...Option) (Submitted, error) {
+	return c.submit(ctx, c.inStore, p, options)
+}
+
+func (c *Client) submit(ctx context.Context, send sender, p Payload, options []Option) (Submitted, error) {
 	job, err := c.newJob(p, options)
 	if err != nil {
 		return Submitted{}, withAct("enqueue", err)
 	}
-	jobs, err := c.enqueue(ctx, []Payload{p}, []NewJob{job})
+	jobs, err := c.enqueue(ctx, send, []Payload{p}, []NewJob{job})
 	if err != nil {
 		return Submitted{}, withAct("enqueue", withoutPrefix(err, "jobs[0]."))
 	}
@@ -93,6 +97,10 @@ func (c *Client) Submit(ctx context.Context, p Payload, options ...Option) (Subm
 // to each job. Without payloads it does nothing. An error names the index and the
 // field, such as jobs[2].params.to.
 func (c *Client) EnqueueMany(ctx context.Context, payloads []Payload, options ...Option) ([]Submitted, error) {
+	return c.submitMany(ctx, c.inStore, payloads, options)
+}
+
+func (c *Client) submitMany(ctx context.Context, send sender, payloads []Payload, options []Option) ([]Submitted, error) {
 	if len(payloads) == 0 {
 		return nil, nil
 	}
@@ -107,7 +115,7 @@ func (c *Client) EnqueueMany(ctx context.Context, payloads []Payload, options ..
 	if err := checkDistinct(jobs); err != nil {
 		return nil, withAct("enqueue", err)
 	}
-	submitted, err := c.enqueue(ctx, payloads, jobs)
+	submitted, err := c.enqueue(ctx, send, payloads, jobs)
 	return submitted, withAct("enqueue", err)
 }
 
@@ -142,22 +150,36 @@ func checkDistinct(jobs []NewJob) error {
 	return nil
 }
 
-func (c *Client) enqueue(ctx context.Context, payloads []Payload, jobs []NewJob) ([]Submitted, error) {
+func (c *Client) enqueue(ctx context.Context, send sender, payloads []Payload, jobs []NewJob) ([]Submitted, error) {
 	c.traced(ctx, jobs)
 	command := &Enqueue{Meta: NewMeta(c.actor), Jobs: jobs}
 	if err := CheckCommand(command); err != nil {
 		return nil, err
 	}
-	for _, p := range payloads {
-		if err := c.declare(ctx, p); err != nil {
-			return nil, err
-		}
+	result, err := send(ctx, payloads, command)
+	if err != nil {
+		return nil, err
 	}
-	enqueued, err := apply[*Enqueued](ctx, c, command)
+	enqueued, err := replyOf[*Enqueued](command, result)
 	if err != nil {
 		return nil, err
 	}
 	return enqueued.Jobs, nil
+}
+
+// sender declares the types of payloads and sends a command: to the store, or in a
+// transaction of the caller.
+type sender func(ctx context.Context, payloads []Payload, command Command) (Result, error)
+
+// inStore is the sender of calls that take effect at once.
+func (c *Client) inStore(ctx context.Context, payloads []Payload, command Command) (Result, error) {
+	for _, p := range payloads {
+		if err := c.declare(ctx, p); err != nil {
+			return Result{}, err
+		}
+	}
+	reply, err := apply[Reply](ctx, c, command)
+	return Result{Reply: reply}, err
 }
 
 // traced sets the trace of the caller on the jobs. An invalid trace is ignored: it

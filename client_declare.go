@@ -34,28 +34,50 @@ func (d *declaredTypes) add(name string) {
 // declare declares the type of a payload, once per client. If the type exists, the
 // client changes nothing except that it adds a missing schema.
 func (c *Client) declare(ctx context.Context, p Payload) error {
+	command, err := c.declaration(ctx, p)
+	if err != nil || command == nil {
+		return err
+	}
+	_, err = apply[*TypePut](ctx, c, command)
+	if err = unlessDeclared(err); err == nil {
+		c.declared.add(command.Name)
+	}
+	return err
+}
+
+// declaration returns the command that declares the type of a payload, nil if the store
+// needs none.
+func (c *Client) declaration(ctx context.Context, p Payload) (*PutType, error) {
 	name := p.JobType()
 	if c.declared.has(name) {
-		return nil
+		return nil, nil
 	}
 	schema, err := c.schema(p)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	known, err := c.typeOf(ctx, name)
 	switch {
 	case CodeOf(err) == NotFound:
-		err = c.putType(ctx, &PutType{Name: name, Mode: PutCreate, Spec: TypeSpec{Schema: schema}})
-	case err == nil && len(known.Spec.Schema) == 0 && len(schema) > 0:
+		return &PutType{Meta: NewMeta(c.actor), Name: name, Mode: PutCreate, Spec: TypeSpec{Schema: schema}}, nil
+	case err != nil:
+		return nil, err
+	case len(known.Spec.Schema) == 0 && len(schema) > 0:
 		spec := known.Spec
 		spec.Schema = schema
-		err = c.putType(ctx, &PutType{Name: name, Mode: PutReplace, Version: &known.Version, Spec: spec})
-	}
-	if err != nil {
-		return err
+		return &PutType{Meta: NewMeta(c.actor), Name: name, Mode: PutReplace, Version: &known.Version, Spec: spec}, nil
 	}
 	c.declared.add(name)
-	return nil
+	return nil, nil
+}
+
+// unlessDeclared ignores a Conflict of a declaration: another process declared the type
+// first.
+func unlessDeclared(err error) error {
+	if CodeOf(err) == Conflict {
+		return nil
+	}
+	return err
 }
 
 // schema returns the schema of the payload's Go type, nil if it is not checked.
@@ -70,17 +92,6 @@ func (c *Client) schema(p Payload) (json.RawMessage, error) {
 	return schema, err
 }
 
-// putType declares a type. It ignores a Conflict: another process declared the type
-// first.
-func (c *Client) putType(ctx context.Context, command *PutType) error {
-	command.Meta = NewMeta(c.actor)
-	_, err := apply[*TypePut](ctx, c, command)
-	if CodeOf(err) == Conflict {
-		return nil
-	}
-	return err
-}
-
 // Schedule declares a template and a schedule, both with this name. A program can
 // call it at every start: an unchanged declaration changes nothing, not even the
 // next fire. A changed declaration applies from now on. A paused or disabled
@@ -89,12 +100,13 @@ func (c *Client) putType(ctx context.Context, command *PutType) error {
 // One of Cron, Every and At sets the times. Job options, such as Retries, apply to
 // each job that the schedule creates.
 func (c *Client) Schedule(ctx context.Context, name string, p Payload, options ...Option) error {
+	return c.schedule(ctx, c.inStore, name, p, options)
+}
+
+func (c *Client) schedule(ctx context.Context, send sender, name string, p Payload, options []Option) error {
 	command, err := c.scheduling(ctx, name, p, options)
 	if err == nil {
-		err = c.declare(ctx, p)
-	}
-	if err == nil {
-		err = c.putSchedule(ctx, command)
+		err = c.putSchedule(ctx, send, p, command)
 	}
 	return withAct("schedule "+quote(name), err)
 }
@@ -102,8 +114,12 @@ func (c *Client) Schedule(ctx context.Context, name string, p Payload, options .
 // putSchedule declares a template with its schedule. The store accepts an unchanged
 // declaration of an archived template. This function refuses it, because the
 // schedule would not fire.
-func (c *Client) putSchedule(ctx context.Context, command *All) error {
-	done, err := apply[*AllDone](ctx, c, command)
+func (c *Client) putSchedule(ctx context.Context, send sender, p Payload, command *All) error {
+	result, err := send(ctx, []Payload{p}, command)
+	var done *AllDone
+	if err == nil {
+		done, err = replyOf[*AllDone](command, result)
+	}
 	if err != nil {
 		return missingIsInvalid(withoutPrefix(withoutPrefix(err, "members[0]."), "members[1]."))
 	}

@@ -15,12 +15,17 @@ func Do[R Reply](ctx context.Context, s Store, c Command) (R, error) {
 	if err != nil {
 		return none, err
 	}
-	if results[0].Err != nil {
-		return none, results[0].Err
+	return replyOf[R](c, results[0])
+}
+
+// replyOf returns the reply to a command as the given type, or its refusal.
+func replyOf[R Reply](c Command, result Result) (none R, err error) {
+	if result.Err != nil {
+		return none, result.Err
 	}
-	reply, ok := results[0].Reply.(R)
+	reply, ok := result.Reply.(R)
 	if !ok {
-		return none, Errorf(Internal, string(c.Verb()), "was applied; its reply is %T, not %T: request the reply type of the command", results[0].Reply, none)
+		return none, Errorf(Internal, string(c.Verb()), "was applied; its reply is %T, not %T: request the reply type of the command", result.Reply, none)
 	}
 	return reply, nil
 }
