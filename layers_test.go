@@ -93,12 +93,13 @@ var packageRules = map[string]packageRule{
 	"internal/codec":      {layer: 3, tests: []string{"internal/samples"}},
 	"internal/samples":    {layer: 3}, // commands for tests
 	"internal/fanout":     {layer: 3, only: []string{"store/sqlite", "store/postgres"}},
-	"access":              {layer: 3, tests: []string{"internal/samples", "store/sqlite", "store/postgres", "store/postgres/pgtest", "api", "node", "secret"}}, // the matrix runs a node
+	"access":              {layer: 3, tests: []string{"internal/buffertx", "internal/samples", "store/sqlite", "store/postgres", "store/postgres/pgtest", "api", "node", "secret"}}, // the matrix runs a node
 	"secret":              {layer: 3, tests: []string{"store/sqlite", "store/storetest"}},
 	"api":                 {layer: 3},
 	"api/problem":         {layer: 4},
 
 	"internal/apiclient":    {layer: 4}, // requests of cmd/rota, client and worker
+	"internal/buffertx":     {layer: 3}, // transactions of callers, for tests
 	"internal/partialstore": {layer: 3}, // what a store on another machine does not support
 
 	"internal/yamlfile": {layer: 3, only: []string{"node", "cmd/rota"}},
@@ -107,7 +108,7 @@ var packageRules = map[string]packageRule{
 
 	"store/storetest/model": {layer: 3, only: []string{"store/storetest"}},
 
-	".": {layer: 2, tests: []string{"store/sqlite", "engine", "internal/codec", "internal/samples"}}, // its examples run the engine on a store
+	".": {layer: 2, tests: []string{"store/sqlite", "engine", "internal/buffertx", "internal/codec", "internal/samples"}}, // its examples run the engine on a store
 
 	"internal/diff":     {layer: 2},
 	"internal/nofollow": {layer: 2}, // opens files without following links
