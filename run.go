@@ -20,7 +20,7 @@ const (
 	OutcomeCancelled Outcome = "CANCELLED" // cancelled by a user, or timed out: see Run.ShownOutcome
 )
 
-// Error codes that Rota defines. Workers send CodeTimeout and CodeShutdown. The store
+// Error codes that Rota defines. Workers send CodeTimeout, CodeShutdown and CodeUncommitted. The store
 // writes CodeLeaseExpired, which workers must not send, CodeCancelled if a worker sent
 // no code, and the last three for skipped runs.
 const (
@@ -28,6 +28,7 @@ const (
 	CodeLeaseExpired = "lease_expired" // its worker sent no heartbeat
 	CodeShutdown     = "shutdown"      // stopped at the end of the shutdown grace; retried at once
 	CodeCancelled    = "cancelled"     // cancelled by a user
+	CodeUncommitted  = "uncommitted"   // its handler did not commit the transaction that completes the run
 
 	CodeOverlap    = "overlap"    // skipped: the previous execution had not ended
 	CodeDependency = "dependency" // skipped: a dependency did not complete in time

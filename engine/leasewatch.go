@@ -14,7 +14,9 @@ import (
 // which is no later than when the store granted it. When the lease is over, the
 // process stops the run, and does not start one that has yet to begin. It records the
 // failure when it reaches the store, if no other process has taken the job by then.
-// In a store of its own no other process takes the job, and the run continues.
+// In a store of its own no other process takes the job, and the run continues. So does a
+// run that completes in a transaction of its handler, which holds the row of the job: its
+// lease cannot be extended, and no other process takes the job.
 //
 // A remote worker stops a run earlier: as much before the end of the lease as a handler has
 // to return, so that a program that is killed at the end of that time never runs beside
@@ -65,7 +67,7 @@ func (h *heartbeat) watchLeases(ctx context.Context) {
 
 // stopExpired stops a run whose lease is over by the clock of this process.
 func (p *pool) stopExpired(t *task) {
-	if t.isSettled() || context.Cause(t.ctx) != nil {
+	if t.isSettled() || t.completes() || context.Cause(t.ctx) != nil {
 		return
 	}
 	p.countLost()

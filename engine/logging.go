@@ -43,12 +43,16 @@ func logEnd(ctx context.Context, log *slog.Logger, job *rota.Job, took time.Dura
 
 // classify returns how a run ended as one word, and the log level for it.
 func classify(ctx context.Context, err error) (outcome string, level slog.Level) {
-	if err == nil {
-		return "completed", slog.LevelInfo
-	}
 	var why error
+	completed := err == nil
 	if t := taskOf(ctx); t != nil {
 		why = context.Cause(t.ctx)
+		if c := t.lastCompletion(); c != nil && !c.open() { // its transaction decides
+			completed = c.committed()
+		}
+	}
+	if completed {
+		return "completed", slog.LevelInfo
 	}
 	switch why {
 	case errTimeout:

@@ -32,10 +32,7 @@ func (t *task) finishItem(err error) rota.FinishItem {
 	path := t.log.close()
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	item := rota.FinishItem{
-		LeaseRef: t.lease, Outcome: rota.OutcomeCompleted, LogPath: storedPath(path),
-		Result: t.result, Artifacts: t.artifacts, RowsAffected: t.rowsAffected, ExitCode: t.exitCode,
-	}
+	item := t.completedItem(path)
 	if err == nil { // a handler that returns nil has completed, even if it was stopped
 		return item
 	}
@@ -50,6 +47,14 @@ func (t *task) finishItem(err error) rota.FinishItem {
 		item.ErrorCode, item.Permanent, item.RetryAt = rota.CodeShutdown, false, time.Time{}
 	}
 	return item
+}
+
+// completedItem is the end of a run that completes. The caller holds t.mu.
+func (t *task) completedItem(logPath string) rota.FinishItem {
+	return rota.FinishItem{
+		LeaseRef: t.lease, Outcome: rota.OutcomeCompleted, LogPath: storedPath(logPath),
+		Result: t.result, Artifacts: t.artifacts, RowsAffected: t.rowsAffected, ExitCode: t.exitCode,
+	}
 }
 
 // setError sets the error of a run. It calls methods of the handler's error, which may

@@ -46,6 +46,9 @@ type ending struct {
 	item rota.FinishItem
 	note *rota.NoteItem // progress not written yet; nil: none
 	at   time.Time      // when the handler returned or was abandoned, with the monotonic clock
+
+	returned  bool // it waited for a transaction and is no longer counted as running
+	slotFreed bool // it has left its slot meanwhile
 }
 
 // sentAt returns the end as it is sent at a time: with how long ago it was. The clock of the
@@ -140,21 +143,24 @@ func notStartedBecause(stopRequested, cut, expired bool) error {
 
 // queueEnd queues the end of a run for the dispatcher. A run that lost its lease has
 // nothing to record: the store has another attempt in its place.
-func (p *pool) queueEnd(t *task, err error) {
-	ended := time.Now()
-	item := t.finishItem(err)
+func (p *pool) queueEnd(end *ending, err error) {
+	t := end.task
+	end.item = t.finishItem(err)
 	lost := context.Cause(t.ctx) == errLeaseLost
 	t.cancel(nil)
 	p.mu.Lock()
-	p.running--
+	if !end.returned {
+		p.running--
+	}
 	if lost {
 		p.releaseLocked(t)
-		p.freeSlots(1)
+		p.freeSlotsOf([]*ending{end})
 	} else {
 		if p.endings == nil {
 			p.endings = make([]*ending, 0, len(p.byRun))
 		}
-		p.endings = append(p.endings, &ending{task: t, item: item, note: t.unsentProgress(), at: ended})
+		end.note = t.unsentProgress()
+		p.endings = append(p.endings, end)
 	}
 	wait := p.coalescing && !lost && p.running > 0
 	p.mu.Unlock()
@@ -171,7 +177,7 @@ func (p *pool) abandon(t *task) {
 	p.mu.Unlock()
 	p.e.config.Logger.Error("a handler did not return after its context ended and was abandoned; its goroutine still runs",
 		"job", t.job.ID, "type", t.job.Type, "error", cause)
-	p.queueEnd(t, cause)
+	p.end(t, cause, 0)
 }
 
 // abandonedReturned notes that an abandoned handler has returned.
@@ -204,8 +210,19 @@ func (p *pool) takeEndings() []*ending {
 	defer p.mu.Unlock()
 	taken := p.endings
 	p.endings = nil
-	p.freeSlots(len(taken))
+	p.freeSlotsOf(taken)
 	return taken
+}
+
+// freeSlotsOf frees the slots of runs that have ended.
+func (p *pool) freeSlotsOf(ended []*ending) {
+	slots := 0
+	for _, end := range ended {
+		if !end.slotFreed {
+			slots++
+		}
+	}
+	p.freeSlots(slots)
 }
 
 // release removes a run whose end is decided.
@@ -288,7 +305,7 @@ func (p *pool) stopJob(id rota.ID) {
 
 // leaseLost stops a run that the store has given to another attempt.
 func (p *pool) leaseLost(t *task) {
-	if t.isSettled() {
+	if t.isSettled() || t.completes() {
 		return // its end is in flight, or was just recorded
 	}
 	p.countLost()

@@ -75,6 +75,20 @@ func (l *runLog) logger() *slog.Logger {
 	return l.slog
 }
 
+// begin opens the log if nothing was written yet, and returns its path, if it has one. The
+// end of a run that completes in a transaction is written before its log ends.
+func (l *runLog) begin() (path string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.file == nil && !l.closed {
+		l.open()
+	}
+	if l.file != nil {
+		path = l.file.Path()
+	}
+	return path
+}
+
 // close ends the log and returns its path, if it has one. What an abandoned handler
 // writes later is discarded.
 func (l *runLog) close() (path string) {

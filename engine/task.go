@@ -46,6 +46,7 @@ type task struct {
 	result         json.RawMessage
 	rowsAffected   *int64
 	exitCode       *int
+	completion     *completion // last call of CompleteTx that was not refused; nil: none
 
 	leaseEnds  time.Time // when the lease is over by the clock of this process; zero: no other process takes the job
 	staleAfter time.Time // the same by the clock of the store
@@ -85,7 +86,7 @@ func (t *task) returned(err error) {
 		t.pool.abandonedReturned(t)
 		return
 	}
-	t.pool.queueEnd(t, err)
+	t.pool.end(t, err, t.pool.e.config.CancelGrace)
 }
 
 func (t *task) isSettled() bool {
@@ -145,11 +146,12 @@ func (t *task) giveUp() {
 	t.pool.abandon(t)
 }
 
-// takeProgress returns progress that is not written yet, nil if there is none.
+// takeProgress returns progress that is not written yet, nil if there is none. A run that
+// completes in a transaction has sent it there.
 func (t *task) takeProgress() (progress []byte) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.progressUnsent && !t.settled {
+	if t.progressUnsent && !t.settled && !t.completesLocked() {
 		progress, t.progressUnsent = t.progress, false
 	}
 	return progress
