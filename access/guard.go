@@ -29,6 +29,53 @@ const expectTries = 5
 
 // Apply sends the commands that the identity may send. The others are refused in their results.
 func (g *Guard) Apply(ctx context.Context, b rota.Batch) ([]rota.Result, error) {
+	return g.applyGuarded(ctx, b, g.store.Apply)
+}
+
+// ApplyTx is Apply in a transaction of the caller. The checks read what is committed, so that a definition which the same
+// transaction has created does not exist for them.
+func (g *Guard) ApplyTx(ctx context.Context, tx any, b rota.Batch) ([]rota.Result, *rota.PendingTx, error) {
+	var parts []*rota.PendingTx
+	results, err := g.applyGuarded(ctx, b, func(ctx context.Context, b rota.Batch) ([]rota.Result, error) {
+		results, pending, err := rota.ApplyTx(ctx, g.store, tx, b)
+		if err == nil {
+			parts = append(parts, pending)
+		}
+		return results, err
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	return results, pendingOf(parts), nil
+}
+
+// pendingOf returns the work of several batches of one transaction as one. It was committed if each part was. Without a part
+// nothing was sent, and nothing is committed.
+func pendingOf(parts []*rota.PendingTx) *rota.PendingTx {
+	if len(parts) == 1 {
+		return parts[0]
+	}
+	all := rota.NewPendingTx()
+	if len(parts) == 0 {
+		all.End(false)
+		return all
+	}
+	go func() {
+		committed := true
+		for _, part := range parts {
+			<-part.Done()
+			committed = committed && part.Committed()
+		}
+		all.End(committed)
+	}()
+	return all
+}
+
+// applyFunc applies a batch: with the store, or in a transaction of the caller.
+type applyFunc func(context.Context, rota.Batch) ([]rota.Result, error)
+
+// applyGuarded sends the commands that the identity may send with a function.
+func (g *Guard) applyGuarded(ctx context.Context, b rota.Batch, apply applyFunc) ([]rota.Result, error) {
 	a, err := g.directory.authority(ctx, g.id)
 	if err != nil {
 		return nil, err
@@ -39,7 +86,7 @@ func (g *Guard) Apply(ctx context.Context, b rota.Batch) ([]rota.Result, error) 
 		}
 	}
 	if a.unrestricted() && !slices.ContainsFunc(b.Commands, isInternal) {
-		return g.apply(ctx, b)
+		return g.apply(ctx, b, apply)
 	}
 	results := make([]rota.Result, len(b.Commands))
 	pending := make([]int, len(b.Commands))
@@ -47,7 +94,7 @@ func (g *Guard) Apply(ctx context.Context, b rota.Batch) ([]rota.Result, error) 
 		pending[i] = i
 	}
 	for try := 0; len(pending) > 0; try++ {
-		if pending, err = g.applyAllowed(ctx, a, b, pending, results, try); err != nil {
+		if pending, err = g.applyAllowed(ctx, a, b, apply, pending, results, try); err != nil {
 			return nil, err
 		}
 	}
@@ -73,8 +120,8 @@ func isInternal(c rota.Command) bool {
 }
 
 // apply sends a batch and notes a change of access data before anybody is answered.
-func (g *Guard) apply(ctx context.Context, b rota.Batch) ([]rota.Result, error) {
-	results, err := g.store.Apply(ctx, b)
+func (g *Guard) apply(ctx context.Context, b rota.Batch, apply applyFunc) ([]rota.Result, error) {
+	results, err := apply(ctx, b)
 	for i := range results {
 		hideCredentials(results[i].Reply)
 		if refusal := results[i].Err; refusal != nil && refusal.Code == rota.Denied { // by the rules
@@ -100,7 +147,7 @@ func changesAccess(c rota.Command) bool {
 
 // applyAllowed checks and sends the pending commands of a batch. It returns those that have to be decided again, because a
 // definition that the decision depends on has changed.
-func (g *Guard) applyAllowed(ctx context.Context, a *authority, b rota.Batch, pending []int, results []rota.Result, try int) (changed []int, err error) {
+func (g *Guard) applyAllowed(ctx context.Context, a *authority, b rota.Batch, apply applyFunc, pending []int, results []rota.Result, try int) (changed []int, err error) {
 	allowed, seen := rota.Batch{Now: b.Now}, &reader{authority: a, from: g.store, objects: newObjects(g.store)}
 	var sent []int
 	for _, i := range pending {
@@ -128,7 +175,7 @@ func (g *Guard) applyAllowed(ctx context.Context, a *authority, b rota.Batch, pe
 	if len(sent) == 0 {
 		return nil, nil
 	}
-	answers, err := g.apply(ctx, allowed)
+	answers, err := g.apply(ctx, allowed, apply)
 	if err != nil {
 		return nil, err
 	}

@@ -45,12 +45,25 @@ func (m *storeMonitor) Apply(ctx context.Context, b rota.Batch) ([]rota.Result, 
 	m.begin(&began)
 	results, err := m.Store.Apply(ctx, b)
 	m.end(&began, ctx, err)
+	m.observe(b, began, err)
+	return results, err
+}
+
+// ApplyTx applies a batch in a transaction of the caller and records the same. It does not
+// show whether the store can be written: its errors may be those of the transaction.
+func (m *storeMonitor) ApplyTx(ctx context.Context, tx any, b rota.Batch) ([]rota.Result, *rota.PendingTx, error) {
+	began := time.Now()
+	results, pending, err := rota.ApplyTx(ctx, m.Store, tx, b)
+	m.observe(b, began, err)
+	return results, pending, err
+}
+
+func (m *storeMonitor) observe(b rota.Batch, began time.Time, err error) {
 	m.metrics.batchCommands.Observe(float64(len(b.Commands)))
 	m.metrics.applySeconds.Observe(time.Since(began).Seconds())
 	if err != nil {
 		m.metrics.storeErrors.WithLabelValues(string(rota.CodeOf(err))).Inc()
 	}
-	return results, err
 }
 
 func (m *storeMonitor) begin(began *time.Time) {

@@ -106,11 +106,24 @@ func (s *killingStore) Unwrap() rota.Store { return s.Store }
 
 // Apply applies a batch, and may kill the process before or after.
 func (s *killingStore) Apply(ctx context.Context, b rota.Batch) ([]rota.Result, error) {
+	return s.apply(b, func() ([]rota.Result, error) { return s.Store.Apply(ctx, b) })
+}
+
+// ApplyTx is Apply in a transaction of the caller, whose commit comes later.
+func (s *killingStore) ApplyTx(ctx context.Context, tx any, b rota.Batch) (results []rota.Result, pending *rota.PendingTx, err error) {
+	results, err = s.apply(b, func() (answer []rota.Result, err error) {
+		answer, pending, err = rota.ApplyTx(ctx, s.Store, tx, b)
+		return answer, err
+	})
+	return results, pending, err
+}
+
+func (s *killingStore) apply(b rota.Batch, apply func() ([]rota.Result, error)) ([]rota.Result, error) {
 	if s.kill.stopSignalled.Load() {
 		s.kill.reached("shutdown", "mid")
 	}
 	s.reachedEach(b.Commands, "before")
-	results, err := s.Store.Apply(ctx, b)
+	results, err := apply()
 	if err == nil {
 		s.reachedEach(b.Commands, "after")
 		s.returnedJobs(results)

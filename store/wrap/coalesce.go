@@ -25,6 +25,9 @@ const (
 // Batches with a Now of their own are not shared, since a shared batch has one clock. A
 // caller whose context ends returns at once; its commands may be applied all the same if
 // they are in flight, as after any lost answer.
+//
+// Batches in transactions of callers are not shared either: StoreAs finds the store that
+// applies them behind this one.
 func Coalesce(store rota.Store) rota.Store {
 	batchesMax := max(1, store.Limits().Batches)
 	return &coalesced{Store: store, batchesMax: batchesMax, wakeIdle: make(chan struct{}, batchesMax)}

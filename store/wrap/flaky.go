@@ -30,12 +30,29 @@ func (f *flaky) Unwrap() rota.Store { return f.Store }
 
 // Apply applies a batch, subject to the fault.
 func (f *flaky) Apply(ctx context.Context, b rota.Batch) ([]rota.Result, error) {
+	return f.apply(b, func() ([]rota.Result, error) { return f.Store.Apply(ctx, b) })
+}
+
+// ApplyTx applies a batch in a transaction of the caller, subject to the same fault. If the
+// answer is lost, the transaction has the batch all the same.
+func (f *flaky) ApplyTx(ctx context.Context, tx any, b rota.Batch) (results []rota.Result, pending *rota.PendingTx, err error) {
+	results, err = f.apply(b, func() (answer []rota.Result, err error) {
+		answer, pending, err = rota.ApplyTx(ctx, f.Store, tx, b)
+		return answer, err
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	return results, pending, nil
+}
+
+func (f *flaky) apply(b rota.Batch, apply func() ([]rota.Result, error)) ([]rota.Result, error) {
 	if f.fault.Before != nil {
 		if err := f.fault.Before(b); err != nil {
 			return nil, err
 		}
 	}
-	results, err := f.Store.Apply(ctx, b)
+	results, err := apply()
 	if err == nil && f.fault.After != nil {
 		err = f.fault.After(b, results)
 	}
