@@ -492,7 +492,7 @@ func TestStoppedRunEndsAsItsTransactionDoes(t *testing.T) {
 				open := make(chan struct{}, 1)
 				r := h.startOn(store, registry(func(ctx context.Context, _ *rota.Job) error {
 					tx := store.Begin()
-					if err := engine.CompleteTx(ctx, tx, nil); err != nil {
+					if err := engine.CompleteTx(context.WithoutCancel(ctx), tx, nil); err != nil { // also on a machine so slow that it is late
 						return err
 					}
 					open <- struct{}{}
@@ -502,7 +502,7 @@ func TestStoppedRunEndsAsItsTransactionDoes(t *testing.T) {
 					}
 					tx.Rollback()
 					return nil
-				}), engine.Config{})
+				}), engine.Config{CancelGrace: waitMax})
 				c.job.MaxRetries = new(0)
 				id := h.add(c.job)[0]
 				if h.await(open, "the open transaction"); c.cancel {
@@ -614,8 +614,11 @@ func TestAbandonedHandlerEndsAsItsTransactionDoes(t *testing.T) {
 				<-hangs
 				return err
 			}), engine.Config{Workers: 1, CancelGrace: time.Millisecond})
-			id := h.add(rota.NewJob{UniqueKey: "hangs", Timeout: new(300 * time.Millisecond), MaxRetries: new(0)})[0]
+			id := h.add(rota.NewJob{UniqueKey: "hangs"})[0]
 			tx := <-begun
+			if _, err := r.client.Cancel(t.Context(), id, ""); err != nil {
+				t.Fatal(err)
+			}
 			h.awaitEnded(h.addOne()) // the slot is free again
 			if h.job(id).Ended() || r.Snapshot().Abandoned != 1 {
 				t.Errorf("%s, %+v", h.job(id).State(), r.Snapshot())
@@ -627,7 +630,7 @@ func TestAbandonedHandlerEndsAsItsTransactionDoes(t *testing.T) {
 			}
 			tx.Rollback()
 			job := h.awaitEnded(id)
-			if commits != (job.State() == rota.StateCompleted) || !commits && job.Run.ErrorCode != rota.CodeTimeout {
+			if commits != (job.State() == rota.StateCompleted) || !commits && job.Run.ErrorCode != rota.CodeCancelled {
 				t.Errorf("%s, code %q", job.State(), job.Run.ErrorCode)
 			}
 			r.awaitIdle()
