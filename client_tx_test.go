@@ -216,7 +216,10 @@ func TestTxCallsHaveErrorsOfPlainCalls(t *testing.T) {
 		},
 		"an option of another call": {
 			func() error { _, err := client.Submit(ctx, mail{"a@b"}, rota.Cron("0 3 * * *", "UTC")); return err },
-			func() error { _, err := client.SubmitTx(ctx, tx, mail{"a@b"}, rota.Cron("0 3 * * *", "UTC")); return err },
+			func() error {
+				_, err := client.SubmitTx(ctx, tx, mail{"a@b"}, rota.Cron("0 3 * * *", "UTC"))
+				return err
+			},
 		},
 		"one key for two jobs": {
 			func() error {

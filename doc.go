@@ -16,6 +16,9 @@
 // A Go program uses [Client] to submit jobs and package engine to run handlers. The
 // rest of this page is for readers of the lower layers.
 //
+// [Client.EnqueueTx] submits a job in a transaction of the program: a [TxStore] applies
+// its commands there, and [ApplyTx] finds that store behind wrappers.
+//
 // Package store/sqlite opens a [Store]. It applies a [Batch]; [Do] applies one
 // command. [Enqueue] adds jobs to the queue, [Claim] leases them to a worker, [Extend]
 // extends the leases, and [Finish] records the outcomes. Every process that runs jobs

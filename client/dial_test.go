@@ -150,6 +150,21 @@ func TestStoreOfServerRefusesTheRest(t *testing.T) {
 }
 
 // The engine of a server runs its jobs; an engine on a client of the server is refused before it declares its types.
+func TestClientOfServerRefusesTransactions(t *testing.T) {
+	dialed, err := client.Dial(newHandler(t, openFile(t)).URL, token)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, enqueued := dialed.EnqueueTx(t.Context(), 7, mail{To: "a"})
+	scheduled := dialed.ScheduleTx(t.Context(), 7, "nightly", mail{To: "a"}, rota.Every(time.Hour))
+	for _, err := range []error{enqueued, scheduled} {
+		var e *rota.Error
+		if !errors.As(err, &e) || e.Code != rota.Invalid || e.Field != "tx" || e.Hint == "" {
+			t.Errorf("%v, want Invalid of tx with a hint", err)
+		}
+	}
+}
+
 func TestEngineRefusesClientOfServer(t *testing.T) {
 	q := newRemote(t)
 	reg := engine.NewRegistry()

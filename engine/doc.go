@@ -19,6 +19,9 @@
 // error causes a retry, unless it is [rota.Permanent]. When the context ends, the
 // handler should return.
 //
+// A handler that changes data in the database of the store can end its run in the same
+// transaction: [CompleteTx]. The data and the end of the run are then committed together.
+//
 // A [Middleware] wraps handlers: all of them with [Registry.Use], those of one type
 // with [WithMiddleware].
 package engine

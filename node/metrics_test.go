@@ -13,6 +13,7 @@ import (
 
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/engine"
+	"github.com/rotajobs/rota/internal/buffertx"
 	"github.com/rotajobs/rota/store/sqlite"
 	"github.com/rotajobs/rota/store/wrap"
 )
@@ -122,6 +123,34 @@ func TestTypesBeyondLimitAreCountedAsOther(t *testing.T) {
 		t.Errorf("%d labels of rota_run_seconds", n)
 	}
 }
+
+// An error of the transaction of a caller does not show that the store cannot be written.
+func TestStoreMonitorRecordsTransactionsOfCallers(t *testing.T) {
+	file, err := sqlite.Open(filepath.Join(t.TempDir(), "rota.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	txs := buffertx.New(t, file, func(path string) (rota.Store, error) {
+		return sqlite.OpenWith(path, sqlite.Config{AllowMoved: true})
+	})
+	m := newMetricSet()
+	var broken error
+	store := newStoreMonitor(wrap.Flaky(txs, wrap.Fault{Before: func(rota.Batch) error { return broken }}), m)
+	client, tx := rota.New(wrap.Coalesce(store), rota.WithChecker(nil)), txs.Begin()
+	if _, err := client.EnqueueTx(t.Context(), tx, txPayload{}); err != nil { // declares its type in a batch of its own
+		t.Fatal(err)
+	}
+	broken = &rota.Error{Code: rota.Unavailable, Reason: "the connection was lost"}
+	if _, err := client.EnqueueTx(t.Context(), tx, txPayload{}); rota.CodeOf(err) != rota.Unavailable || store.writable() != nil {
+		t.Errorf("%v; writable returns %v", err, store.writable())
+	}
+	wantLines(t, scrape(t, m), `rota_store_batch_commands_count 3`, `rota_store_apply_seconds_count 3`, `rota_store_errors_total{code="unavailable"} 1`)
+}
+
+type txPayload struct{}
+
+func (txPayload) JobType() string { return "work" }
 
 func TestStoreMonitorRecordsBatchesAndErrors(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "rota.db")
