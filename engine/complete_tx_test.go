@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"runtime"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -218,6 +220,44 @@ func TestProgressOfRolledBackCompletionIsWritten(t *testing.T) {
 	}), engine.Config{})
 	if run := h.awaitEnded(h.addOne()).Run; string(run.Progress) != "50" || run.Outcome != rota.OutcomeFailed {
 		t.Errorf("%s, progress %s", run.Outcome, run.Progress)
+	}
+}
+
+// On PostgreSQL a write of progress would wait for the row that the transaction holds.
+func TestOpenTransactionWritesNoProgress(t *testing.T) {
+	h, store := newTxHarness(t)
+	beats := make(chan struct{}, 1_000)
+	var open atomic.Bool
+	watched := wrap.Flaky(store, wrap.Fault{Before: func(b rota.Batch) error {
+		for _, command := range b.Commands {
+			switch c := command.(type) {
+			case *rota.Note:
+				if len(b.Commands) == 1 && open.Load() {
+					t.Errorf("the heartbeat writes %s", c.Items[0].Progress)
+				}
+			case *rota.Extend:
+				if c.Items[0].Progress != nil && open.Load() {
+					t.Errorf("the heartbeat extends with %s", c.Items[0].Progress)
+				}
+				beats <- struct{}{}
+			}
+		}
+		return nil
+	}})
+	h.startOn(watched, registry(func(ctx context.Context, _ *rota.Job) error {
+		tx := store.Begin()
+		if err := errors.Join(engine.CompleteTx(ctx, tx, nil), engine.Progress(ctx, 50)); err != nil {
+			return err
+		}
+		open.Store(true)
+		for range 3 {
+			<-beats
+		}
+		open.Store(false)
+		return tx.Commit()
+	}), engine.Config{Lease: rota.LeaseMin})
+	if run := h.awaitEnded(h.addOne()).Run; run.Outcome != rota.OutcomeCompleted {
+		t.Errorf("%s: %s", run.Outcome, run.Error)
 	}
 }
 
@@ -574,8 +614,14 @@ func TestRunWaitsForEndOfItsTransaction(t *testing.T) {
 func TestTransactionLeftOpenFreesItsSlot(t *testing.T) {
 	h, store := newTxHarness(t)
 	left := make(chan *buffertx.Tx, 1)
+	var running counter[string]
 	r := h.startOn(store, registry(func(ctx context.Context, job *rota.Job) error {
 		if job.UniqueKey == "" {
+			if n := running.add("", 1); n > 1 {
+				t.Errorf("%d runs share one slot", n)
+			}
+			runtime.Gosched()
+			running.add("", -1)
 			return nil
 		}
 		tx := store.Begin()
@@ -596,7 +642,7 @@ func TestTransactionLeftOpenFreesItsSlot(t *testing.T) {
 	if job := h.job(id); job.State() != rota.StateCompleted {
 		t.Errorf("%s", job.State())
 	}
-	h.awaitEnded(h.addOne())
+	h.awaitAllEnded(h.add(make([]rota.NewJob, 100)...))
 }
 
 func TestAbandonedHandlerEndsAsItsTransactionDoes(t *testing.T) {
