@@ -28,6 +28,7 @@ require (
 	golang.org/x/term v0.44.0
 	google.golang.org/protobuf v1.36.11
 	modernc.org/libc v1.65.7
+	modernc.org/sqlite v1.37.1
 	pgregory.net/rapid v1.3.0
 	zombiezen.com/go/sqlite v1.4.2
 )
@@ -74,5 +75,4 @@ require (
 	gopkg.in/yaml.v3 v3.0.1 // indirect
 	modernc.org/mathutil v1.7.1 // indirect
 	modernc.org/memory v1.11.0 // indirect
-	modernc.org/sqlite v1.37.1 // indirect
 )

@@ -24,7 +24,7 @@ WHERE id = $1`
 // written is sealed at the end of the transaction.
 func (w *writer) writeAudit(e rota.AuditEntry) error {
 	err := w.change(sqlInsertAudit, storekit.Audit.InsertArgs(&e)...)
-	if err == nil && w.conn.Changes() > 0 {
+	if err == nil && w.changed() > 0 {
 		w.audit = append(w.audit, e)
 	}
 	return err

@@ -51,19 +51,29 @@ func (w *writer) updateSameFields(changes []rules.JobChange) error {
 	if fields == 0 {
 		return nil
 	}
-	u, err := w.jobUpdate(updateKey{fields, len(changes)})
+	key := updateKey{fields, len(changes)}
+	if w.caller != nil {
+		columns := storekit.ColumnsOf(fields)
+		return w.caller.changeRows(updateJobsSQL(columns, key.rows), func(p storekit.Param) { bindChanges(p, columns, changes) })
+	}
+	u, err := w.jobUpdate(key)
 	if err != nil {
 		return err
 	}
-	b := &binder{stmt: u.stmt}
+	bindChanges(&binder{stmt: u.stmt}, u.columns, changes)
 	for _, c := range changes {
-		for i := range u.columns {
-			u.columns[i].Write(b, c.Job)
-		}
-		b.ID(c.Job.ID)
 		w.dispatched.update(c)
 	}
 	return w.write(u.stmt)
+}
+
+func bindChanges(p storekit.Param, columns []*storekit.Column[rota.Job], changes []rules.JobChange) {
+	for _, c := range changes {
+		for _, column := range columns {
+			column.Write(p, c.Job)
+		}
+		p.ID(c.Job.ID)
+	}
 }
 
 // updateKey identifies a statement by the fields and the number of rows that it changes.

@@ -29,13 +29,11 @@ func (w *writer) loadHeads(h *rules.Heads, u *rules.UnitOfWork) error {
 	var queues []*cursor
 	defer func() { resetAll(queues) }()
 	for i, name := range h.Types {
-		s, err := w.headStmt(i)
+		queue, err := w.openHeads(i, name, min(h.Limit, h.Capacity[i]))
 		if err != nil {
 			return err
 		}
-		s.BindText(1, name)
-		s.BindInt64(2, int64(min(h.Limit, h.Capacity[i])))
-		queues = append(queues, &cursor{stmt: s})
+		queues = append(queues, queue)
 	}
 	limit := h.Limit
 	if !slices.ContainsFunc(h.Types, rota.InternalType) {
@@ -56,6 +54,21 @@ func (w *writer) loadHeads(h *rules.Heads, u *rules.UnitOfWork) error {
 		taken++
 		return taken < limit
 	})
+}
+
+// openHeads returns a cursor over a type queue, the i-th that the claim reads.
+func (w *writer) openHeads(i int, name string, limit int) (*cursor, error) {
+	if w.caller != nil {
+		jobs, err := w.caller.heads(name, limit)
+		return &cursor{loaded: jobs}, err
+	}
+	s, err := w.headStmt(i)
+	if err != nil {
+		return nil, err
+	}
+	s.BindText(1, name)
+	s.BindInt64(2, int64(limit))
+	return &cursor{stmt: s}, nil
 }
 
 func (w *writer) headStmt(i int) (*sqlite.Stmt, error) {

@@ -8,13 +8,17 @@ import (
 	"zombiezen.com/go/sqlite"
 )
 
-// cursor reads jobs in dispatch order, one at a time.
+// cursor reads jobs in dispatch order, one at a time: from a statement, or from jobs that are loaded.
 type cursor struct {
-	stmt *sqlite.Stmt
-	head *rota.Job // nil at the end
+	stmt   *sqlite.Stmt // nil: the jobs are loaded
+	loaded []*rota.Job
+	head   *rota.Job // nil at the end
 }
 
 func (c *cursor) next() error {
+	if c.stmt == nil {
+		return c.nextLoaded()
+	}
 	more, err := c.stmt.Step()
 	if err != nil {
 		return err
@@ -27,9 +31,19 @@ func (c *cursor) next() error {
 	return nil
 }
 
+func (c *cursor) nextLoaded() error {
+	c.head = nil
+	if len(c.loaded) > 0 {
+		c.head, c.loaded = c.loaded[0], c.loaded[1:]
+	}
+	return nil
+}
+
 func resetAll(cursors []*cursor) {
 	for _, c := range cursors {
-		_ = c.stmt.Reset()
+		if c.stmt != nil {
+			_ = c.stmt.Reset()
+		}
 	}
 }
 

@@ -47,7 +47,7 @@ WHERE id = $2 AND params IS NOT NULL`
 
 // updateParams replaces params in the table that holds them.
 func (w *writer) updateParams(j *rota.Job) error {
-	if err := w.writeParams(sqlUpdateInline, j); err != nil || w.conn.Changes() > 0 {
+	if err := w.writeParams(sqlUpdateInline, j); err != nil || w.changed() > 0 {
 		return err
 	}
 	return w.writeParams(sqlUpdateParams, j)
@@ -72,15 +72,12 @@ func (w *writer) insertJobs(jobs []*rota.Job) error {
 }
 
 func (w *writer) insertRows(sql string, jobs []*rota.Job) error {
-	s, err := w.stmt(sql)
+	err := w.changeRows(sql, func(p storekit.Param) {
+		for _, j := range jobs {
+			bindNewJob(p, j)
+		}
+	})
 	if err != nil {
-		return err
-	}
-	b := &binder{stmt: s}
-	for _, j := range jobs {
-		bindNewJob(b, j)
-	}
-	if err := w.write(s); err != nil {
 		return err
 	}
 	for _, j := range jobs {
@@ -94,13 +91,13 @@ func (w *writer) insertRows(sql string, jobs []*rota.Job) error {
 }
 
 // bindNewJob binds the columns of a new job. Long params go to a table of their own.
-func bindNewJob(b *binder, j *rota.Job) {
+func bindNewJob(p storekit.Param, j *rota.Job) {
 	for _, c := range newJob {
 		if c.Name == "params" && len(j.Params) > paramsInline {
-			b.Null()
+			p.Null()
 			continue
 		}
-		c.Write(b, j)
+		c.Write(p, j)
 	}
 }
 

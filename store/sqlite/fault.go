@@ -15,7 +15,7 @@ func fault(act string, err error) error {
 		return err
 	}
 	e := &rota.Error{Code: rota.Internal, Act: "sqlite: " + act, Err: err}
-	code := sqlite.ErrCode(err)
+	code := resultCode(err)
 	info, ok := faults[code]
 	if !ok {
 		info, ok = faults[code.ToPrimary()]
@@ -55,9 +55,18 @@ var faults = map[sqlite.ResultCode]faultInfo{
 func isConstraint(err error) bool {
 	var known *rota.Error
 	return errors.As(err, &known) && known.Err != nil &&
-		sqlite.ErrCode(known.Err).ToPrimary() == sqlite.ResultConstraint
+		resultCode(known.Err).ToPrimary() == sqlite.ResultConstraint
 }
 
 func isBusy(err error) bool {
-	return err != nil && sqlite.ErrCode(err).ToPrimary() == sqlite.ResultBusy
+	return err != nil && resultCode(err).ToPrimary() == sqlite.ResultBusy
+}
+
+// resultCode returns the result code in an error of this store's driver, or of a caller's driver.
+func resultCode(err error) sqlite.ResultCode {
+	var coded interface{ Code() int }
+	if errors.As(err, &coded) {
+		return sqlite.ResultCode(coded.Code())
+	}
+	return sqlite.ErrCode(err)
 }

@@ -20,6 +20,7 @@ var migrations embed.FS
 const (
 	metaVersion = "version" // version of the schema
 	metaClean   = "clean"   // 1 after Close, 0 while in use
+	metaTxMark  = "tx"      // mark of the last ApplyTx whose transaction was committed
 )
 
 const (

@@ -63,7 +63,8 @@ func OpenWith(path string, config Config) (*Store, error) {
 		_ = lock.release()
 		return nil, err
 	}
-	w.watch = &s.watch
+	s.pending.store = s
+	w.watch, w.pending = &s.watch, &s.pending
 	s.readers, err = openReaders(path, config.Readers)
 	if err == nil {
 		s.file, err = identifyFile(path)

@@ -99,6 +99,9 @@ func (w *writer) write(s *sqlite.Stmt) error {
 
 // Read executes a query of the rules.
 func (w *writer) Read(sql string, each func(storekit.Row) error, args ...any) error {
+	if w.caller != nil {
+		return w.caller.read(sql, each, args)
+	}
 	s, err := w.stmt(sql)
 	if err != nil {
 		return err
@@ -111,6 +114,9 @@ func (w *writer) Read(sql string, each func(storekit.Row) error, args ...any) er
 
 // change executes a statement that changes rows.
 func (w *writer) change(sql string, args ...any) error {
+	if w.caller != nil {
+		return w.caller.change(sql, args)
+	}
 	s, err := w.stmt(sql)
 	if err != nil {
 		return err
@@ -119,6 +125,27 @@ func (w *writer) change(sql string, args ...any) error {
 		return err
 	}
 	return w.write(s)
+}
+
+// changeRows executes a statement that changes rows and whose parameters bind passes.
+func (w *writer) changeRows(sql string, bind func(storekit.Param)) error {
+	if w.caller != nil {
+		return w.caller.changeRows(sql, bind)
+	}
+	s, err := w.stmt(sql)
+	if err != nil {
+		return err
+	}
+	bind(&binder{stmt: s})
+	return w.write(s)
+}
+
+// changed returns how many rows the last statement has changed.
+func (w *writer) changed() int {
+	if w.caller != nil {
+		return w.caller.changed
+	}
+	return w.conn.Changes()
 }
 
 // rows executes a bound query.

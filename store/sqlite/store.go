@@ -67,6 +67,8 @@ type Store struct {
 	views     views
 	wake      fanout.Wakeups
 	watch     fanout.Watchers
+	callers   callerCalls
+	pending   pendingTxs
 	sealed    atomic.Bool // no audit entry is left to seal
 	closing   sync.Once
 	closed    chan struct{}
@@ -144,7 +146,8 @@ func (s *Store) closeAll(w *writer) (err error) {
 		w.conn.SetBusyTimeout(busyTimeout)
 		err = w.setMeta(metaClean, "1")
 	}
-	for _, closer := range []func() error{s.views.close, s.longReads.close, s.readers.Close, w.close, s.lock.release} {
+	closePending := func() error { return s.pending.close(w) }
+	for _, closer := range []func() error{closePending, s.views.close, s.longReads.close, s.readers.Close, w.close, s.lock.release} {
 		if e := closer(); err == nil {
 			err = e
 		}

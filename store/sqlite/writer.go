@@ -10,17 +10,20 @@ import (
 	"zombiezen.com/go/sqlite"
 )
 
-// writer is the only connection that writes. The goroutine that has taken it from Store.writer uses
-// it alone.
+// writer applies batches. The store has one that holds the only connection that writes; the goroutine
+// that has taken it from Store.writer uses it alone. ApplyTx has one for each call, in the transaction
+// of its caller.
 type writer struct {
 	conn        *sqlite.Conn
 	stmts       statements
+	caller      *callerConn   // transaction of the caller that ApplyTx uses in place of conn; nil in the store's writer
 	maxWait     time.Duration // maximal wait for other connections
 	injectFault func(statement int) error
 	writes      int           // statements that have written, for injectFault
 	wakeup      rules.Wakeup  // of the current batch
 	clock       rules.Reading // of the current batch, unless it has its own time
 
+	pending *pendingTxs // work of ApplyTx that may have been committed before the current transaction
 	watch   *fanout.Watchers
 	watched bool           // there are watchers of the current transaction
 	events  [][]rota.Event // events of the current transaction, by step
@@ -49,7 +52,7 @@ func (w *writer) apply(ctx context.Context, b rota.Batch) ([]rota.Result, error)
 	}()
 	w.commands, w.watched, w.events = b.Commands, w.watch.Any(), w.events[:0]
 	w.audit = w.audit[:0]
-	if err := w.dropStaleCaches(); err != nil {
+	if err := firstError(w.dropStaleCaches, w.settlePending); err != nil {
 		return nil, fault("apply", err)
 	}
 	results, err := rules.Apply(w, b)
@@ -57,16 +60,29 @@ func (w *writer) apply(ctx context.Context, b rota.Batch) ([]rota.Result, error)
 		err = w.sealAudit()
 	}
 	if err == nil {
-		err = w.exec(sqlCommit)
+		err = w.commit()
+		committed = err == nil
 	}
 	if err != nil {
 		return nil, fault("apply", err)
 	}
-	committed = true
+	return results, nil
+}
+
+// settlePending publishes what ApplyTx has written in transactions that were committed before this one.
+func (w *writer) settlePending() error { return w.pending.settleBefore(w) }
+
+// commit commits the transaction and publishes its events before those of a later one.
+func (w *writer) commit() error {
+	w.pending.order.Lock()
+	defer w.pending.order.Unlock()
+	if err := w.exec(sqlCommit); err != nil {
+		return err
+	}
 	for _, events := range w.events {
 		w.watch.Publish(events)
 	}
-	return results, nil
+	return nil
 }
 
 // begin waits for other connections until ctx ends, but at most maxWait. After the transaction has
