@@ -50,7 +50,7 @@ func (s *Store) ApplyTx(ctx context.Context, tx any, b rota.Batch) ([]rota.Resul
 		return nil, nil, err
 	}
 	w := &callerWriter{writer: writer{
-		caller: caller, watch: &s.watch, watched: true, // a watcher may come before the commit
+		caller: caller, pending: &s.pending, watch: &s.watch, watched: true, // a watcher may come before the commit
 		clock: rules.Reading{Now: s.config.Clock(), ReadAt: time.Now()},
 	}}
 	results, err := w.applyHalves(b)
@@ -94,27 +94,22 @@ func (s *Store) mayApplyTx() error {
 	return nil
 }
 
-// sqlIsSQLite returns 1 in SQLite and 0 in other databases, where it does not fail: an error would abort
-// a transaction of PostgreSQL. SQLite alone does not convert a text to compare it with a number.
-const sqlIsSQLite = `SELECT CASE WHEN '1' = 1 THEN 0 ELSE 1 END`
-
 // checkCaller refuses a transaction that is not of this store's copy of SQLite, or not on its file.
 func (s *Store) checkCaller(c *callerConn) error {
-	is, err := c.text(sqlIsSQLite)
+	path, columns := "", 0
+	err := c.query(sqlCallerFile, func(r storekit.Row) error {
+		path, columns = r.Text(0), r.Len()
+		return nil
+	}, nil)
 	switch {
 	case errors.Is(err, sql.ErrTxDone):
 		return txIsOver(err)
 	case errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded):
 		return invalidTx("is over, because its context has ended", "begin another transaction", err)
-	case err != nil || is != "1":
-		return invalidTx("is a transaction of a database other than SQLite", hintDriver, err)
-	}
-	path, err := c.text(sqlCallerFile)
-	switch {
-	case errors.Is(err, sql.ErrTxDone):
-		return txIsOver(err)
 	case err != nil:
-		return invalidTx("is a transaction of another SQLite driver than modernc.org/sqlite", hintDriver, err)
+		return invalidTx("is a transaction of another driver than modernc.org/sqlite", hintDriver, err)
+	case columns != 2:
+		return invalidTx("is a transaction of another database than SQLite", hintDriver, nil)
 	}
 	return s.checkCallerFile(path)
 }

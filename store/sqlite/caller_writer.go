@@ -1,8 +1,6 @@
 package sqlite
 
 import (
-	"strings"
-
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/internal/rules"
 	"github.com/rotajobs/rota/internal/storekit"
@@ -15,7 +13,7 @@ type callerWriter struct {
 	saved    bool   // the savepoint is open; something was written since
 	lost     bool   // SQLite has rolled the whole transaction back
 	mark     string // last mark that was written; "": none
-	previous string // mark that the first one has replaced
+	previous string // mark that the first one has replaced; "" if no other work is pending
 }
 
 // SQLite rolls the whole transaction back if a trigger of the store refuses a write, and after some
@@ -27,14 +25,10 @@ const (
 	sqlRollbackTo = `ROLLBACK TO rota_apply_tx; RELEASE rota_apply_tx`
 )
 
-// markSize is the length of a mark, which is an id.
-const markSize = len("01926a5e-7c3b-7f3a-8d2e-1b2c3d4e5f60")
-
-// sqlSetMark writes a mark, followed by the one that it replaces.
 const sqlSetMark = `
-INSERT INTO rota_meta (key, value) VALUES ('` + metaTxMark + `', ?)
-ON CONFLICT (key) DO UPDATE SET value = excluded.value || ' ' || substr(value, 1, 36)
-RETURNING value`
+UPDATE rota_meta
+SET value = $1
+WHERE key = '` + metaTxMark + `'`
 
 // applyHalves applies a batch, or its halves if a constraint refuses it.
 func (w *callerWriter) applyHalves(b rota.Batch) ([]rota.Result, error) {
@@ -80,19 +74,21 @@ func (w *callerWriter) Write(c *rules.Changes) error {
 
 // finish writes the mark and ends the savepoint.
 func (w *callerWriter) finish() error {
-	mark := rota.NewID().String()
-	value, err := w.caller.text(sqlSetMark, mark)
-	if err != nil {
-		return err
+	mark, previous := rota.NewID().String(), w.previous
+	if w.mark == "" && w.pending.any() {
+		var err error
+		if previous, err = w.caller.text(sqlTxMark); err != nil {
+			return err
+		}
 	}
-	if err := w.caller.exec(sqlRelease); err != nil {
-		return err
+	err := w.change(sqlSetMark, mark)
+	if err == nil {
+		err = w.caller.exec(sqlRelease)
 	}
-	if w.mark == "" {
-		_, w.previous, _ = strings.Cut(value, " ")
+	if err == nil {
+		w.mark, w.previous = mark, previous
 	}
-	w.mark = mark
-	return nil
+	return err
 }
 
 // undo rolls back to the savepoint. If SQLite has ended the transaction, it ends the caller's *sql.Tx, so

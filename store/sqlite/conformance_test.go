@@ -12,8 +12,10 @@ import (
 	"zombiezen.com/go/sqlite/sqlitex"
 )
 
-func TestConformance(t *testing.T) {
-	storetest.Run(t, storetest.Harness{
+func TestConformance(t *testing.T) { storetest.Run(t, harness()) }
+
+func harness() storetest.Harness {
+	return storetest.Harness{
 		Open: func(t testing.TB) rota.Store { return openTest(t, Config{}) },
 		Break: func(t testing.TB, s rota.Store, job rota.ID, how storetest.Breakage) {
 			damage(t, s.(*Store).path, breakages[how], job)
@@ -33,7 +35,7 @@ func TestConformance(t *testing.T) {
 			w.beforeWrite = at
 			store.writer <- w
 		},
-	})
+	}
 }
 
 func openTest(t testing.TB, config Config) *Store {

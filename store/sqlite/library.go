@@ -15,8 +15,11 @@ import (
 // for this would break each program that also imports a fork of it, because both register the name
 // "sqlite".
 const (
-	// sqlCallerFile returns the path of the file of a connection; NULL or '' if it is in memory.
-	sqlCallerFile = `SELECT rota_connection_file()`
+	// sqlCallerFile returns the path of the file of a connection, NULL or '' if it is in memory, and a
+	// second column. PostgreSQL would abort the transaction if it called a function that it does not have.
+	// It nests comments, so it reads only SELECT ''.
+	sqlCallerFile = `SELECT /* /* */ rota_connection_file(), -- */
+''`
 	// sqlCallerLock takes the write lock of a connection in a transaction, and waits for it at most the
 	// milliseconds of its parameter.
 	sqlCallerLock = `SELECT rota_connection_lock(?)`

@@ -212,6 +212,11 @@ func prepareReader(conn *sqlite.Conn) error {
 	return sqlitex.ExecuteTransient(conn, "PRAGMA query_only = 1", nil)
 }
 
+const sqlMarkInUse = `
+INSERT INTO rota_meta (key, value)
+VALUES ('` + metaClean + `', '0'), ('` + metaTxMark + `', '')
+ON CONFLICT (key) DO UPDATE SET value = excluded.value`
+
 // markInUse marks the store as not closed, so that the next Open detects an unclean stop. If the
 // last stop was unclean, it checks the open jobs.
 func (s *Store) markInUse(w *writer) error {
@@ -222,7 +227,7 @@ func (s *Store) markInUse(w *writer) error {
 	if err != nil {
 		return err
 	}
-	if err := w.setMeta(metaClean, "0"); err != nil {
+	if err := sqlitex.ExecuteTransient(w.conn, sqlMarkInUse, nil); err != nil {
 		return err
 	}
 	if clean != "0" {

@@ -72,6 +72,9 @@ func (p *pendingTxs) add(w *callerWriter) *rota.PendingTx {
 	return result
 }
 
+// any reports whether there may be work whose transaction is not settled.
+func (p *pendingTxs) any() bool { return p.count.Load() > 0 }
+
 // over returns how many works, from the first on, belong to transactions that are over. SQLite has one
 // writer, so only the last transaction can be open.
 func (p *pendingTxs) over() int {
@@ -118,7 +121,7 @@ func (p *pendingTxs) publish(work *pendingWork) {
 // settleBefore settles all work before the writer commits a transaction that it has begun: it holds the
 // write lock, so every transaction of a caller is over.
 func (p *pendingTxs) settleBefore(w *writer) error {
-	if p.count.Load() == 0 {
+	if !p.any() {
 		return nil
 	}
 	p.order.Lock()
@@ -162,7 +165,7 @@ func (p *pendingTxs) close(w *writer) (err error) {
 	}
 	p.order.Lock()
 	defer p.order.Unlock()
-	if p.count.Load() > 0 {
+	if p.any() {
 		_ = p.settleAll(w)
 	}
 	return err
@@ -201,7 +204,7 @@ func (p *pendingTxs) look() {
 			read = now
 			p.lookOnce()
 		}
-		if wait := lockWait(ended, tried.Sub(since)); now.Sub(tried) >= wait && p.count.Load() > 0 {
+		if wait := lockWait(ended, tried.Sub(since)); now.Sub(tried) >= wait && p.any() {
 			tried = now
 			p.order.Lock()
 			p.settleIfUnlocked()
@@ -255,7 +258,7 @@ func (p *pendingTxs) lookOnce() {
 }
 
 const sqlTxMark = `
-SELECT substr(value, 1, 36)
+SELECT value
 FROM rota_meta
 WHERE key = '` + metaTxMark + `'`
 
