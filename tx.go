@@ -22,6 +22,9 @@ type TxStore interface {
 	// another transaction holds is waited for TxLockWait at most; then the error is
 	// Busy.
 	//
+	// The commands of an engine's loops, such as Claim and Reap, belong to no caller and
+	// are refused; see AllowedInTx.
+	//
 	// The commands have no effect for others before the commit: the store wakes
 	// workers and publishes events once it has found out that the transaction was
 	// committed. The returned PendingTx ends at the same time.
@@ -59,4 +62,13 @@ func (p *PendingTx) Committed() bool {
 	default:
 		return false
 	}
+}
+
+// AllowedInTx reports whether ApplyTx accepts a command of this verb.
+func AllowedInTx(v Verb) bool {
+	switch v {
+	case VerbReady, VerbClaim, VerbExtend, VerbReap, VerbRecover, VerbExpire, VerbSweep, VerbPrune, VerbNormalise, VerbFire, VerbReserve, VerbDirect, VerbRelease:
+		return false
+	}
+	return true
 }

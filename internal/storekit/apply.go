@@ -41,9 +41,7 @@ func CheckTxBatch(b rota.Batch) error {
 		if rota.IsNil(c) {
 			continue // the rules refuse it
 		}
-		switch c.Verb() {
-		case rota.VerbReady, rota.VerbClaim, rota.VerbExtend, rota.VerbReap, rota.VerbRecover, rota.VerbExpire,
-			rota.VerbSweep, rota.VerbPrune, rota.VerbNormalise, rota.VerbFire, rota.VerbReserve, rota.VerbDirect, rota.VerbRelease:
+		if !rota.AllowedInTx(c.Verb()) {
 			return rota.Invalidf("commands", "%s cannot be applied in a transaction of the caller; apply it by itself", c.Verb())
 		}
 	}

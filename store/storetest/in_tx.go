@@ -3,6 +3,7 @@ package storetest
 import (
 	"context"
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/rotajobs/rota"
@@ -13,7 +14,8 @@ import (
 type BeginTx func(s rota.Store) (tx any, commit func() error, rollback func(), err error)
 
 // InTx returns a harness whose stores apply each batch with ApplyTx in a transaction of its own, commit it,
-// and wait until the store knows of the commit. The stories that pass with Apply pass with it too.
+// and wait until the store knows of the commit. The stories that pass with Apply pass with it too. A batch
+// that ApplyTx refuses, such as a claim, is applied without a transaction of a caller.
 func InTx(h Harness, begin BeginTx) Harness {
 	of := func(s rota.Store) rota.Store { return s.(interface{ applied() rota.Store }).applied() }
 	inner := h
@@ -46,6 +48,9 @@ func (s *inTxStore) applied() rota.Store { return s.Store }
 
 // Apply applies a batch with ApplyTx. An error of ApplyTx must leave nothing of the batch behind.
 func (s *inTxStore) Apply(ctx context.Context, b rota.Batch) ([]rota.Result, error) {
+	if slices.ContainsFunc(b.Commands, func(c rota.Command) bool { return !rota.IsNil(c) && !rota.AllowedInTx(c.Verb()) }) {
+		return s.Store.Apply(ctx, b)
+	}
 	tx, commit, rollback, err := s.begin(s.Store)
 	if err != nil {
 		return nil, err
