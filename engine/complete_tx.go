@@ -47,8 +47,8 @@ import (
 // called again in the same transaction. If the handler goes on without it, the run ends
 // with what the handler returns.
 //
-// A run is completed once: a second call is Invalid, unless the first transaction was
-// rolled back. A worker of package worker cannot use CompleteTx: Invalid.
+// A run is completed once: a second call is Invalid, unless it is in a new transaction and
+// the first one was rolled back. A worker of package worker cannot use CompleteTx: Invalid.
 //
 // Keep the transaction short. While it is open it locks the row of the job, and in SQLite
 // all of the file: the lease is not extended meanwhile, and no other process takes the job.
@@ -72,7 +72,7 @@ func CompleteTx(ctx context.Context, tx any, result any) error {
 	if err != nil {
 		return err
 	}
-	c, err := t.beginCompletion(ctx, tx)
+	c, err := t.beginCompletion(tx)
 	if err != nil {
 		return err
 	}
@@ -104,56 +104,57 @@ func (t *task) resultToStore(result any) (json.RawMessage, error) {
 // completion is a call of CompleteTx.
 type completion struct {
 	tx       any
-	before   *completion     // earlier call, which was rolled back; nil: none
+	before   *completion     // earlier call, in a transaction that was rolled back; nil: none
 	answered chan struct{}   // closed when the store has answered
 	pending  *rota.PendingTx // valid once answered is closed; nil: the call was refused
 }
 
-// previousEndWait is how long CompleteTx waits until the store has found out that an
-// earlier transaction of the run was rolled back.
+// previousEndWait is how long CompleteTx waits until the store has found out what became of
+// an earlier transaction of the run.
 const previousEndWait = time.Second
-
-// beginCompletion makes a call the completion of the run, unless there is another one.
-func (t *task) beginCompletion(ctx context.Context, tx any) (*completion, error) {
-	ctx, done := context.WithTimeout(ctx, previousEndWait)
-	defer done()
-	for {
-		last, next := t.tryCompletion(tx)
-		switch {
-		case next != nil:
-			return next, nil
-		case last == nil:
-			return nil, completeError(rota.LeaseLost, "the run has ended: its handler has returned, or did not in time", "roll the transaction back")
-		case last.committed() || sameTx(last.tx, tx):
-			return nil, errCompletedAlready()
-		}
-		select {
-		case <-last.next():
-		case <-ctx.Done():
-			return nil, errCompletedAlready()
-		}
-	}
-}
 
 func errCompletedAlready() error {
 	return completeError(rota.Invalid, "the run is completed already, in this transaction or in another one",
-		"call CompleteTx once; after a rollback of its transaction it may be called again")
+		"roll this transaction back; call CompleteTx once, or again in a new transaction after a rollback")
 }
 
-// tryCompletion begins a completion. Otherwise it returns the one that excludes it, nil if
-// the run has ended.
-func (t *task) tryCompletion(tx any) (last, next *completion) {
+// beginCompletion makes a call the completion of the run, unless there is another one. An
+// earlier one in another transaction may have been rolled back without the knowledge of the
+// store: see checkEarlier.
+func (t *task) beginCompletion(tx any) (*completion, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	last = t.completion
+	last := t.completion
 	switch {
 	case t.settled:
-		return nil, nil
-	case last.open() || last.committed():
-		return last, nil
+		return nil, completeError(rota.LeaseLost, "the run has ended: its handler has returned, or did not in time", "roll the transaction back")
+	case last.committed(), last.open() && (sameTx(last.tx, tx) || !last.wasAnswered()):
+		return nil, errCompletedAlready()
 	}
 	t.completion = &completion{tx: tx, before: last, answered: make(chan struct{})}
-	return last, t.completion
+	return t.completion, nil
+}
+
+// checkEarlier refuses a completion if an earlier one was committed, or may still be. The
+// store learns of the rollback of an earlier transaction at the latest when it is used in the
+// next one: in SQLite that one holds the lock that the store would need before. A batch whose
+// work is committed at once has changed nothing, because the run has been completed before.
+func (c *completion) checkEarlier(ctx context.Context, applied *rota.PendingTx) error {
+	if applied.Committed() {
+		return errCompletedAlready()
+	}
+	ctx, done := context.WithTimeout(ctx, previousEndWait)
+	defer done()
+	if c.before.open() {
+		select {
+		case <-c.before.next():
+		case <-ctx.Done():
+		}
+	}
+	if c.before.open() || c.before.committed() {
+		return errCompletedAlready()
+	}
+	return nil
 }
 
 // sameTx reports whether two values are the same transaction.
@@ -169,6 +170,9 @@ func (c *completion) apply(ctx context.Context, t *task, result json.RawMessage)
 	end := []*ending{t.completedEnding(result)}
 	commands := append(noteCommands(end), finishCommands(end)...)
 	results, applied, err := rota.ApplyTx(ctx, t.pool.e.store, c.tx, rota.Batch{Commands: commands})
+	if rota.CodeOf(err) == rota.Busy && c.before.open() { // it holds the row of the job
+		return errCompletedAlready()
+	}
 	if err != nil {
 		return err
 	}
@@ -178,6 +182,9 @@ func (c *completion) apply(ctx context.Context, t *task, result json.RawMessage)
 		return last.Err
 	case last.Reply.(*rota.Finished).Items[0].Code == rota.LeaseLost:
 		return completeError(rota.LeaseLost, "the lease of the run was lost: the store has given the job to another attempt", "roll the transaction back")
+	}
+	if err := c.checkEarlier(ctx, applied); err != nil {
+		return err
 	}
 	pending = applied
 	return nil
@@ -211,44 +218,34 @@ func (t *task) endCompletion(c *completion, pending *rota.PendingTx) {
 // next returns a channel that is closed when the store has answered, and then one that is
 // closed when the transaction has ended.
 func (c *completion) next() <-chan struct{} {
-	select {
-	case <-c.answered:
-		if c.pending != nil {
-			return c.pending.Done()
-		}
-	default:
+	if c.wasAnswered() && c.pending != nil {
+		return c.pending.Done()
 	}
 	return c.answered
 }
 
 // open reports whether it is not known yet what became of a completion.
 func (c *completion) open() bool {
-	if c == nil {
+	switch {
+	case c == nil:
 		return false
-	}
-	select {
-	case <-c.answered:
-	default:
+	case !c.wasAnswered():
 		return true
 	}
-	if c.pending == nil {
-		return false
-	}
-	select {
-	case <-c.pending.Done():
-		return false
-	default:
-		return true
-	}
+	return c.pending != nil && !isClosed(c.pending.Done())
 }
 
+// wasAnswered reports whether the store has answered the call.
+func (c *completion) wasAnswered() bool { return isClosed(c.answered) }
+
 func (c *completion) committed() bool {
-	if c == nil {
-		return false
-	}
+	return c != nil && c.wasAnswered() && c.pending != nil && c.pending.Committed()
+}
+
+func isClosed(channel <-chan struct{}) bool {
 	select {
-	case <-c.answered:
-		return c.pending != nil && c.pending.Committed()
+	case <-channel:
+		return true
 	default:
 		return false
 	}

@@ -274,10 +274,12 @@ func TestRunIsCompletedOnce(t *testing.T) {
 			}
 		}
 		first.Rollback()
-		if err := engine.CompleteTx(ctx, second, 3); err != nil {
+		second.Rollback()
+		third := store.Begin()
+		if err := engine.CompleteTx(ctx, third, 3); err != nil {
 			return err
 		}
-		if err := second.Commit(); err != nil {
+		if err := third.Commit(); err != nil {
 			return err
 		}
 		if err := engine.CompleteTx(ctx, store.Begin(), 4); !isAlready(err) {
@@ -307,6 +309,55 @@ func TestSecondTransactionWaitsForEndOfFirst(t *testing.T) {
 	if run := h.awaitEnded(h.addOne()).Run; run.Outcome != rota.OutcomeCompleted || string(run.Result) != "2" {
 		t.Errorf("%s, result %s, %s", run.Outcome, run.Result, run.Error)
 	}
+}
+
+// The store does not know yet that the first transaction was committed.
+func TestSecondTransactionAfterCommitIsRefused(t *testing.T) {
+	h, store := newTxHarness(t)
+	r := h.startOn(store, registry(func(ctx context.Context, _ *rota.Job) error {
+		first, second := store.Begin(), store.Begin()
+		if err := engine.CompleteTx(ctx, first, 1); err != nil {
+			return err
+		}
+		tell, err := first.CommitUntold()
+		if err != nil {
+			return err
+		}
+		time.AfterFunc(time.Millisecond, tell)
+		if err := engine.CompleteTx(ctx, second, 2); !isAlready(err) {
+			t.Errorf("%v", err)
+		}
+		second.Rollback()
+		return nil
+	}), engine.Config{})
+	run := h.awaitEnded(h.addOne()).Run
+	r.awaitIdle() // the handler is still running
+	if run.Outcome != rota.OutcomeCompleted || string(run.Result) != "1" {
+		t.Errorf("%s, result %s, %s", run.Outcome, run.Result, run.Error)
+	}
+}
+
+// unchangedTx is a store that reports at once that a batch has changed nothing.
+type unchangedTx struct{ *buffertx.Store }
+
+func (u unchangedTx) ApplyTx(ctx context.Context, tx any, batch rota.Batch) ([]rota.Result, *rota.PendingTx, error) {
+	results, pending, err := u.Store.ApplyTx(ctx, tx, batch)
+	if pending != nil {
+		pending.End(true)
+	}
+	return results, pending, err
+}
+
+// The run was completed before, by a call whose answer was lost.
+func TestCompletionThatChangesNothingIsRefused(t *testing.T) {
+	h, store := newTxHarness(t)
+	h.startOn(unchangedTx{store}, registry(func(ctx context.Context, _ *rota.Job) error {
+		if err := engine.CompleteTx(ctx, store.Begin(), 1); !isAlready(err) {
+			t.Errorf("%v", err)
+		}
+		return nil
+	}), engine.Config{})
+	h.awaitEnded(h.addOne())
 }
 
 // A refused call leaves a rollback of an earlier transaction in effect.
