@@ -13,10 +13,13 @@ import (
 	"github.com/rotajobs/rota/store/storetest"
 )
 
-// TestStoriesInTransactionsOfCaller runs stories with ApplyTx in place of Apply, in each kind of
-// transaction.
+// TestStoriesInTransactionsOfCaller runs the stories of enqueues and ends of runs with ApplyTx in
+// place of Apply, in each kind of transaction.
 func TestStoriesInTransactionsOfCaller(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("make test runs it")
+	}
 	for name, one := range map[string]struct {
 		begin   func(*pgxpool.Pool) (tx any, commit func() error, rollback func(), err error)
 		disable FastPath
@@ -35,7 +38,7 @@ func TestStoriesInTransactionsOfCaller(t *testing.T) {
 				}
 				return one.begin(pool)
 			})
-			storetest.Subset(t, h)
+			storetest.QueueStories(t, h, name == "pgx")
 		})
 	}
 }

@@ -33,7 +33,7 @@ func (s *Store) ApplyTx(ctx context.Context, tx any, b rota.Batch) ([]rota.Resul
 		err = s.mayApplyTx()
 	}
 	if err == nil {
-		err = storekit.CheckBatch(b)
+		err = storekit.CheckTxBatch(b)
 	}
 	if err == nil {
 		err = ctx.Err()

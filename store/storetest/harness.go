@@ -79,96 +79,116 @@ var wholeInSlice = map[string]bool{"resend": true, "view": true, "wake": true}
 // Stories runs the stories, each of which shows one behaviour.
 func Stories(t *testing.T, h Harness) {
 	t.Helper()
-	for _, part := range []struct {
-		name string
-		run  func(*testing.T, Harness)
-	}{
-		{"enqueue", testEnqueue},
-		{"unique", testUnique},
-		{"plan", testPlan},
-		{"ready", testReady},
-		{"claim", testClaim},
-		{"extend", testExtend},
-		{"note", testNote},
-		{"finish", testFinish},
-		{"retry", testRetry},
-		{"timeout", testTimeout},
-		{"cancel", testCancel},
-		{"edit", testEdit},
-		{"run at", testRunAt},
-		{"run now", testRunNow},
-		{"move", testMove},
-		{"normalise", testNormalise},
-		{"reap", testReap},
-		{"recover", testRecover},
-		{"all", testAll},
-		{"batch", testBatch},
-		{"enqueue and claim", testEnqueueClaim},
-		{"resend", testResend},
-		{"late resend", testLateResend},
-		{"expect again", testExpectAgain},
-		{"invalid", testInvalid},
-		{"refused", testRefused},
-		{"reads", testReads},
-		{"counts", testCounts},
-		{"find", testFind},
-		{"view", testView},
-		{"wake", testWake},
-		{"explain", testExplain},
-		{"types", testTypes},
-		{"templates", testTemplates},
-		{"archive", testArchive},
-		{"schedules", testSchedules},
-		{"next fire", testNextFire},
-		{"switches", testSwitches},
-		{"recreate", testRecreate},
-		{"owners", testOwners},
-		{"execute", testOwnersExecute},
-		{"expect", testExpect},
-		{"drop", testDrop},
-		{"drop history", testDropHistory},
-		{"dry run", testDryRun},
-		{"cycles", testCycles},
-		{"fire", testFire},
-		{"catch-up", testCatchUp},
-		{"completion", testCompletion},
-		{"trigger", testTrigger},
-		{"overlap", testOverlap},
-		{"depend", testDepend},
-		{"depend on change", testDependChange},
-		{"group", testGroup},
-		{"group end", testGroupEnd},
-		{"limits", testLimits},
-		{"key limit", testKeyLimit},
-		{"each key", testEachKey},
-		{"reservations", testReservations},
-		{"prune", testPrune},
-		{"audit", testAudit},
-		{"audit chain", testAuditChain},
-		{"audit tampering", testAuditTampering},
-		{"audit export", testAuditExport},
-		{"redrive", testRedrive},
-		{"run again", testRunAgain},
-		{"remember", testRemember},
-		{"states", testStates},
-		{"stats", testStats},
-		{"events", testEvents},
-		{"webhooks", testWebhooks},
-		{"deliveries", testDeliveries},
-		{"internal types", testInternalTypes},
-		{"trace", testTrace},
-		{"principals", testPrincipals},
-		{"grants", testGrants},
-		{"tokens", testTokens},
-		{"secrets", testSecrets},
-		{"access records", testAccessRecords},
-	} {
+	storiesOf(t, h, func(string) bool { return true })
+}
+
+// QueueStories runs the stories of jobs that are enqueued and of runs that end, or the first of each part.
+func QueueStories(t *testing.T, h Harness, all bool) {
+	t.Helper()
+	h.slice = !all
+	storiesOf(t, h, func(part string) bool { return ofQueue[part] })
+}
+
+var ofQueue = map[string]bool{"enqueue": true, "unique": true, "plan": true, "finish": true, "retry": true, "timeout": true, "batch": true, "key limit": true}
+
+func storiesOf(t *testing.T, h Harness, selected func(part string) bool) {
+	t.Helper()
+	for _, part := range parts {
+		if !selected(part.name) {
+			continue
+		}
 		t.Run(part.name, func(t *testing.T) {
 			h := h
 			h.slice = h.slice && !wholeInSlice[part.name]
 			part.run(t, h)
 		})
 	}
+}
+
+// parts are the stories by subject.
+var parts = []struct {
+	name string
+	run  func(*testing.T, Harness)
+}{
+	{"enqueue", testEnqueue},
+	{"unique", testUnique},
+	{"plan", testPlan},
+	{"ready", testReady},
+	{"claim", testClaim},
+	{"extend", testExtend},
+	{"note", testNote},
+	{"finish", testFinish},
+	{"retry", testRetry},
+	{"timeout", testTimeout},
+	{"cancel", testCancel},
+	{"edit", testEdit},
+	{"run at", testRunAt},
+	{"run now", testRunNow},
+	{"move", testMove},
+	{"normalise", testNormalise},
+	{"reap", testReap},
+	{"recover", testRecover},
+	{"all", testAll},
+	{"batch", testBatch},
+	{"enqueue and claim", testEnqueueClaim},
+	{"resend", testResend},
+	{"late resend", testLateResend},
+	{"expect again", testExpectAgain},
+	{"invalid", testInvalid},
+	{"refused", testRefused},
+	{"reads", testReads},
+	{"counts", testCounts},
+	{"find", testFind},
+	{"view", testView},
+	{"wake", testWake},
+	{"explain", testExplain},
+	{"types", testTypes},
+	{"templates", testTemplates},
+	{"archive", testArchive},
+	{"schedules", testSchedules},
+	{"next fire", testNextFire},
+	{"switches", testSwitches},
+	{"recreate", testRecreate},
+	{"owners", testOwners},
+	{"execute", testOwnersExecute},
+	{"expect", testExpect},
+	{"drop", testDrop},
+	{"drop history", testDropHistory},
+	{"dry run", testDryRun},
+	{"cycles", testCycles},
+	{"fire", testFire},
+	{"catch-up", testCatchUp},
+	{"completion", testCompletion},
+	{"trigger", testTrigger},
+	{"overlap", testOverlap},
+	{"depend", testDepend},
+	{"depend on change", testDependChange},
+	{"group", testGroup},
+	{"group end", testGroupEnd},
+	{"limits", testLimits},
+	{"key limit", testKeyLimit},
+	{"each key", testEachKey},
+	{"reservations", testReservations},
+	{"prune", testPrune},
+	{"audit", testAudit},
+	{"audit chain", testAuditChain},
+	{"audit tampering", testAuditTampering},
+	{"audit export", testAuditExport},
+	{"redrive", testRedrive},
+	{"run again", testRunAgain},
+	{"remember", testRemember},
+	{"states", testStates},
+	{"stats", testStats},
+	{"events", testEvents},
+	{"webhooks", testWebhooks},
+	{"deliveries", testDeliveries},
+	{"internal types", testInternalTypes},
+	{"trace", testTrace},
+	{"principals", testPrincipals},
+	{"grants", testGrants},
+	{"tokens", testTokens},
+	{"secrets", testSecrets},
+	{"access records", testAccessRecords},
 }
 
 // namedStory is a story and the behaviour that it shows.
