@@ -106,12 +106,20 @@ func (s *Store) checkCaller(c *callerConn) error {
 		return txIsOver(err)
 	case errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded):
 		return invalidTx("is over, because its context has ended", "begin another transaction", err)
+	case isFailure(err):
+		return fault("apply", err)
 	case err != nil:
 		return invalidTx("is a transaction of another driver than modernc.org/sqlite", hintDriver, err)
 	case columns != 2:
 		return invalidTx("is a transaction of another database than SQLite", hintDriver, nil)
 	}
 	return s.checkCallerFile(path)
+}
+
+// isFailure reports whether a statement failed for another reason than a missing function.
+func isFailure(err error) bool {
+	code, has := callerCode(err)
+	return has && code != sqlite.ResultError
 }
 
 // checkCallerFile refuses any other file than the store's, and another name of that file: SQLite keeps

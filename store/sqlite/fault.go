@@ -64,9 +64,17 @@ func isBusy(err error) bool {
 
 // resultCode returns the result code in an error of this store's driver, or of a caller's driver.
 func resultCode(err error) sqlite.ResultCode {
-	var coded interface{ Code() int }
-	if errors.As(err, &coded) {
-		return sqlite.ResultCode(coded.Code())
+	if code, has := callerCode(err); has {
+		return code
 	}
 	return sqlite.ErrCode(err)
+}
+
+// callerCode returns the result code in an error of the driver modernc.org/sqlite.
+func callerCode(err error) (code sqlite.ResultCode, has bool) {
+	var coded interface{ Code() int }
+	if has = errors.As(err, &coded); has {
+		code = sqlite.ResultCode(coded.Code())
+	}
+	return code, has
 }
