@@ -38,7 +38,11 @@ func TestStoriesInTransactionsOfCaller(t *testing.T) {
 				}
 				return one.begin(pool)
 			})
-			storetest.QueueStories(t, h, name == "pgx")
+			parts := []string{"enqueue", "unique", "finish"}
+			if name == "pgx" {
+				parts = append(parts, "plan", "retry", "timeout", "batch", "key limit")
+			}
+			storetest.StoriesOf(t, h, parts...)
 		})
 	}
 }

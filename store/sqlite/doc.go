@@ -17,6 +17,10 @@
 // may read the file and write to tables of their own. While another connection writes,
 // [Store.Apply] waits 10 seconds, or until its context ends, and then returns Unavailable.
 //
+// [Store.ApplyTx] applies commands in a transaction of the user of the file: a *sql.Tx of the driver
+// modernc.org/sqlite, which uses the same copy of SQLite. How safely such a commit is stored depends on
+// PRAGMA synchronous of that connection, which is FULL unless the user changes it.
+//
 // The write-ahead log is on and synchronous is FULL: a result that Apply has returned survives the
 // end of the process and the loss of power.
 package sqlite
@@ -26,6 +30,10 @@ package sqlite
 // order of the queue, maintenance.go reads jobs that are due, stale or unsettled. list.go, queue.go,
 // stats.go and count.go are the reads. reader.go gives them a connection, view.go one that keeps its
 // snapshot.
+//
+// ApplyTx: caller_tx.go checks the transaction of the caller, library.go has the SQL functions that this
+// needs, caller_writer.go applies a batch, caller_conn.go and caller_row.go execute its statements,
+// pending.go finds out what became of it.
 //
 // Rows related to jobs: schedule.go, fire.go and depend.go hold schedules, their jobs and their
 // dependencies, group.go groups, key_queue.go concurrency keys, limits_cache.go limits, reservation.go

@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/rotajobs/rota"
@@ -79,24 +80,7 @@ var wholeInSlice = map[string]bool{"resend": true, "view": true, "wake": true}
 // Stories runs the stories, each of which shows one behaviour.
 func Stories(t *testing.T, h Harness) {
 	t.Helper()
-	storiesOf(t, h, func(string) bool { return true })
-}
-
-// QueueStories runs the stories of jobs that are enqueued and of runs that end, or the first of each part.
-func QueueStories(t *testing.T, h Harness, all bool) {
-	t.Helper()
-	h.slice = !all
-	storiesOf(t, h, func(part string) bool { return ofQueue[part] })
-}
-
-var ofQueue = map[string]bool{"enqueue": true, "unique": true, "plan": true, "finish": true, "retry": true, "timeout": true, "batch": true, "key limit": true}
-
-func storiesOf(t *testing.T, h Harness, selected func(part string) bool) {
-	t.Helper()
-	for _, part := range parts {
-		if !selected(part.name) {
-			continue
-		}
+	for _, part := range storyParts {
 		t.Run(part.name, func(t *testing.T) {
 			h := h
 			h.slice = h.slice && !wholeInSlice[part.name]
@@ -105,11 +89,25 @@ func storiesOf(t *testing.T, h Harness, selected func(part string) bool) {
 	}
 }
 
-// parts are the stories by subject.
-var parts = []struct {
+// StoriesOf runs the stories of some parts.
+func StoriesOf(t *testing.T, h Harness, names ...string) {
+	t.Helper()
+	for _, name := range names {
+		i := slices.IndexFunc(storyParts, func(part storyPart) bool { return part.name == name })
+		if i < 0 {
+			t.Fatalf("there are no stories of %q", name)
+		}
+		t.Run(name, func(t *testing.T) { storyParts[i].run(t, h) })
+	}
+}
+
+// storyPart is the stories about one subject.
+type storyPart struct {
 	name string
 	run  func(*testing.T, Harness)
-}{
+}
+
+var storyParts = []storyPart{
 	{"enqueue", testEnqueue},
 	{"unique", testUnique},
 	{"plan", testPlan},
