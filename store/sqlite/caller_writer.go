@@ -72,7 +72,8 @@ func (w *callerWriter) Write(c *rules.Changes) error {
 	return w.writer.Write(c)
 }
 
-// finish writes the mark and ends the savepoint.
+// finish writes the mark and ends the savepoint. It reads the mark that it replaces only if the chain of
+// marks may matter: other work is pending.
 func (w *callerWriter) finish() error {
 	mark, previous := rota.NewID().String(), w.previous
 	if w.mark == "" && w.pending.any() {
@@ -82,6 +83,12 @@ func (w *callerWriter) finish() error {
 		}
 	}
 	err := w.change(sqlSetMark, mark)
+	if err == nil && w.changed() != 1 {
+		err = &rota.Error{
+			Code: rota.Internal, Act: "sqlite: apply", Reason: "a row of rota_meta that Open has written is missing",
+			Hint: "another program has changed the file; open the store again",
+		}
+	}
 	if err == nil {
 		err = w.caller.exec(sqlRelease)
 	}

@@ -149,8 +149,8 @@ var plans = map[string]plan{
 	},
 }
 
-// unplanned matches statements that look nothing up, and those of Verify and of the files in a backup, which read everything.
-var unplanned = regexp.MustCompile(`^sql(FirstAnchor|AllUnsealed|Contents|FilesTable|HasAttached|Attached|DataVersion|Insert|Put|KeyPut|Update|Fire|Delete|KeyDelete|Verify|Meta|HasMeta|Schema|Integrity|Begin|Commit|Rollback)`)
+// unplanned matches statements that look nothing up but a key of rota_meta, and those of Verify and of the files in a backup, which read everything.
+var unplanned = regexp.MustCompile(`^sql(FirstAnchor|AllUnsealed|Contents|FilesTable|HasAttached|Attached|DataVersion|Insert|Put|KeyPut|Update|Fire|Delete|KeyDelete|Verify|Meta|HasMeta|Schema|Integrity|Begin|Commit|Rollback|Savepoint|Release|Caller|SetMark|TxMark|MarkInUse)`)
 
 var (
 	planIndex = regexp.MustCompile(`USING (COVERING )?INDEX (\w+)`)
