@@ -163,11 +163,11 @@ func section(t *testing.T, page, title string) string {
 	return text
 }
 
-// Each function on the page must be in an example test, so that it is compiled and run.
-func TestEmbeddingPageQuotesExamples(t *testing.T) {
+// Each function on these pages must be in an example test, so that it is compiled and run.
+func TestPagesQuoteExamples(t *testing.T) {
 	examples := ""
 	for _, pattern := range []string{
-		"example*_test.go", "engine/example*_test.go", "store/sqlite/example*_test.go",
+		"example*_test.go", "engine/example*_test.go", "store/sqlite/example*_test.go", "store/postgres/example*_test.go",
 		"node/example*_test.go", "client/example_test.go", "runlog/example_test.go", "report/example_test.go", "telemetry/example_test.go",
 	} {
 		files, err := filepath.Glob(pattern)
@@ -178,8 +178,8 @@ func TestEmbeddingPageQuotesExamples(t *testing.T) {
 			examples += readDoc(t, file)
 		}
 	}
-	quoted := 0
-	for _, block := range regexp.MustCompile("(?s)```go\n(// .*?)```").FindAllStringSubmatch(readDoc(t, "docs/embedding.md"), -1) {
+	quoted, pages := 0, readDoc(t, "docs/embedding.md")+readDoc(t, "docs/coming-from-river.md")
+	for _, block := range regexp.MustCompile("(?s)```go\n(// .*?)```").FindAllStringSubmatch(pages, -1) {
 		for i, function := range strings.Split(block[1], "\n\n// ") {
 			if i > 0 {
 				function = "// " + function
@@ -190,7 +190,7 @@ func TestEmbeddingPageQuotesExamples(t *testing.T) {
 			quoted++
 		}
 	}
-	if quoted < 5 {
+	if quoted < 20 {
 		t.Errorf("only %d functions were found", quoted)
 	}
 }
