@@ -37,6 +37,7 @@ type harness struct {
 	store      rota.Store
 	membership rota.Membership // nil: the store is not shared
 	url        string          // of the database; empty: SQLite
+	file       string          // of the SQLite store
 	clock      *clock
 	events     *eventRecorder
 	log        *logRecorder
@@ -59,7 +60,8 @@ func newHarness(t *testing.T) *harness {
 func sqliteHarness(t *testing.T) *harness {
 	t.Helper()
 	h := emptyHarness(t)
-	file, err := sqlite.OpenWith(filepath.Join(t.TempDir(), "rota.db"), sqlite.Config{Clock: h.clock.now})
+	h.file = filepath.Join(t.TempDir(), "rota.db")
+	file, err := sqlite.OpenWith(h.file, sqlite.Config{Clock: h.clock.now})
 	if err != nil {
 		t.Fatal(err)
 	}
