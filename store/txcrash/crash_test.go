@@ -1,0 +1,262 @@
+//go:build unix
+
+package txcrash
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/rotajobs/rota/internal/depth"
+	"github.com/rotajobs/rota/store/postgres/pgtest"
+)
+
+// crash is a database that programs and servers are killed on.
+type crash struct {
+	*testing.T
+	kind     string
+	target   string // for the processes under test
+	audited  string // for the audit; not through the proxy
+	dir      string
+	server   *pgtest.Cluster // on PostgreSQL
+	proxy    *pgtest.Proxy   // on PostgreSQL
+	kills    int
+	faults   map[string]int
+	outcomes map[string]int
+}
+
+// TestRowsAgreeWithJobsAfterKillsOfPostgres kills programs and their PostgreSQL server, and
+// cuts connections, some of them between a commit and its answer.
+func TestRowsAgreeWithJobsAfterKillsOfPostgres(t *testing.T) {
+	t.Parallel()
+	server, err := pgtest.Start("", pgtest.Options{Durable: true})
+	must(t, err)
+	t.Cleanup(server.Close)
+	database := server.NewDatabase(t, "")
+	c := &crash{T: t, kind: onPostgres, server: server, proxy: server.Proxy(t), audited: server.URL(database)}
+	c.target = c.proxy.URL(database)
+	c.run()
+	if c.outcomes["lost after"] == 0 {
+		t.Error("no answer of a commit was lost")
+	}
+}
+
+// TestRowsAgreeWithJobsAfterKillsOnSQLite kills programs on a file.
+func TestRowsAgreeWithJobsAfterKillsOnSQLite(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "rota.db")
+	c := &crash{T: t, kind: onSQLite, target: file, audited: file}
+	c.run()
+}
+
+// run kills until it has killed often enough, has a last process run all jobs, and checks
+// the database.
+func (c *crash) run() {
+	c.dir, c.faults, c.outcomes = c.TempDir(), map[string]int{}, map[string]int{}
+	c.Cleanup(func() {
+		if c.Failed() {
+			text, _ := os.ReadFile(c.path("log"))
+			c.Logf("end of the log:\n%s", text[max(0, len(text)-3_000):])
+		}
+	})
+	c.createTables()
+	began, goal := time.Now(), depth.Of(3, 20, 2000)
+	var p *running
+	for c.kills < goal && !c.Failed() {
+		switch {
+		case c.server != nil && c.kills%10 == 3:
+			p = c.killServer(p, "server killed", c.server.Kill)
+		case c.server != nil && c.kills%10 == 7:
+			p = c.killServer(p, "server stopped at once", func() { must(c, c.server.Stop(pgtest.Immediate)) })
+		default:
+			p = c.killOne(p)
+		}
+		if c.kills%200 == 0 && p == nil {
+			c.Logf("%d kills in %s: %v", c.kills, time.Since(began).Round(time.Second), c.faults)
+			c.verify()
+		}
+	}
+	if p != nil {
+		p.kill()
+	}
+	killed := time.Now()
+	c.drain()
+	drained := time.Now()
+	c.audit()
+	c.Logf("%d kills in %s, then jobs ran for %s and were checked for %s; faults %v", c.kills,
+		killed.Sub(began).Round(time.Millisecond), drained.Sub(killed).Round(time.Millisecond), time.Since(drained).Round(time.Millisecond), c.faults)
+}
+
+// killOne kills a process or the server. It starts a process if none runs, and returns it if it runs on.
+func (c *crash) killOne(p *running) *running {
+	c.kills++
+	if p == nil {
+		if rand.IntN(3) == 0 {
+			return c.killAtPoint()
+		}
+		p = c.start()
+	}
+	if rand.IntN(8) == 0 {
+		p.endsWithin(rand.N(150 * time.Millisecond))
+		return c.killProcess(p, "process killed at its start")
+	}
+	p.awaitReady()
+	p.endsWithin(rand.N(400 * time.Millisecond))
+	if c.server == nil {
+		return c.killProcess(p, "process killed")
+	}
+	if rand.IntN(4) == 0 {
+		c.faults["connections cut"]++
+		c.proxy.Cut()
+		p.endsWithin(rand.N(200 * time.Millisecond))
+	}
+	return c.killProcess(p, "process killed")
+}
+
+// killServer kills the server while a process runs, and sometimes the process before the server runs again.
+func (c *crash) killServer(p *running, fault string, kill func()) *running {
+	c.kills++
+	if p == nil {
+		p = c.start()
+	}
+	p.awaitReady()
+	p.endsWithin(rand.N(300 * time.Millisecond))
+	c.faults[fault]++
+	kill()
+	if rand.IntN(3) == 0 {
+		c.killProcess(p, "process killed while the server was down")
+		p = nil
+	}
+	must(c, c.server.Restart(pgtest.Immediate))
+	return p
+}
+
+func (c *crash) killProcess(p *running, fault string) *running {
+	p.kill()
+	p.expectKilled()
+	c.faults[fault]++
+	return nil
+}
+
+// killAtPoint has a process kill itself.
+func (c *crash) killAtPoint() *running {
+	point := killPoints[rand.IntN(len(killPoints))]
+	p := c.start(fmt.Sprintf("%s=%s:%d", envPoint, point, 1+rand.IntN(10)))
+	p.awaitReady()
+	p.endsWithin(time.Second) // on SQLite none is reached during a commit
+	p.kill()
+	p.expectKilled()
+	c.faults["process killed "+point]++
+	return nil
+}
+
+func (c *crash) path(name string) string { return filepath.Join(c.dir, name) }
+
+// drain has a process run all jobs.
+func (c *crash) drain() {
+	p := c.start(envDrain + "=1")
+	if !p.endsWithin(waitMax) {
+		p.signal(syscall.SIGQUIT) // prints the goroutines
+		p.endsWithin(time.Second)
+		c.Fatal("the last process does not end all jobs")
+	}
+	if !p.cmd.ProcessState.Success() {
+		c.Fatalf("the last process ended with %s", p.cmd.ProcessState)
+	}
+}
+
+// running is a process under test.
+type running struct {
+	*crash
+	cmd   *exec.Cmd
+	stdin io.Closer
+	ready chan struct{} // closed when its engine is ready
+	ended chan struct{} // closed when it has ended
+}
+
+func (c *crash) start(settings ...string) *running {
+	c.Helper()
+	p := &running{crash: c, cmd: exec.Command(os.Args[0], "-test.run=^$"), ready: make(chan struct{}), ended: make(chan struct{})}
+	p.cmd.Env = append(append(os.Environ(), envStore+"="+c.kind, envTarget+"="+c.target, envLedger+"="+c.path("ledger")), settings...)
+	log, err := os.OpenFile(c.path("log"), os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+	must(c, err)
+	defer log.Close()
+	p.cmd.Stderr = log
+	p.stdin, err = p.cmd.StdinPipe()
+	must(c, err)
+	out, err := p.cmd.StdoutPipe()
+	must(c, err)
+	must(c, p.cmd.Start())
+	c.T.Cleanup(p.kill)
+	go func() {
+		lines := bufio.NewScanner(out)
+		for lines.Scan() {
+			if lines.Text() == "ready" {
+				close(p.ready)
+			}
+		}
+		_ = p.cmd.Wait()
+		close(p.ended)
+	}()
+	return p
+}
+
+func (p *running) awaitReady() {
+	select {
+	case <-p.ready:
+	case <-p.ended:
+	case <-time.After(waitMax):
+		p.Error("a process does not become ready")
+	}
+}
+
+func (p *running) endsWithin(d time.Duration) bool {
+	select {
+	case <-p.ended:
+		return true
+	case <-time.After(d):
+		return false
+	}
+}
+
+func (p *running) signal(s syscall.Signal) {
+	if !isClosed(p.ended) {
+		_ = p.cmd.Process.Signal(s)
+	}
+}
+
+func (p *running) kill() {
+	p.signal(syscall.SIGKILL)
+	<-p.ended
+	_ = p.stdin.Close()
+}
+
+// expectKilled checks that a process did not end by itself.
+func (p *running) expectKilled() {
+	if status := p.cmd.ProcessState.Sys().(syscall.WaitStatus); status.Signal() != syscall.SIGKILL {
+		p.Errorf("a process was not killed but ended with %s", p.cmd.ProcessState)
+	}
+}
+
+func isClosed(c chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
