@@ -71,7 +71,7 @@ func runProcess() error {
 	reg := engine.NewRegistry()
 	engine.Handle(reg, p.fulfil, engine.WithRetries(6), engine.WithBackoff(10*time.Millisecond))
 	e := engine.New(p.client, reg, engine.Config{
-		Workers: 8, Lease: 5 * time.Second, CancelGrace: time.Second, ShutdownGrace: 5 * time.Second,
+		Workers: 8, Lease: 2 * time.Second, CancelGrace: time.Second, ShutdownGrace: 5 * time.Second,
 		Retention: &rota.Retention{}, Logger: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError})),
 	})
 	go func() { ended <- e.Run(ctx) }()

@@ -66,7 +66,7 @@ func (p *process) placeOrders(ctx context.Context) {
 			o := &order{process: p, txn: tx, id: rota.NewID().String(), story: storyNames[rand.IntN(len(storyNames))]}
 			p.ledger.write("order", o.id, o.place(ctx))
 		}
-		time.Sleep(time.Duration(rand.IntN(20)) * time.Millisecond)
+		time.Sleep(time.Duration(rand.IntN(10)) * time.Millisecond)
 	}
 }
 
