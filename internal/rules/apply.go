@@ -79,6 +79,9 @@ func mergeable(a, b rota.Command) bool {
 func applyCommands(tx Tx, at *batchTime, commands []rota.Command, results []rota.Result) error {
 	for range triesMax {
 		u := newUnitOfWork(at.now, jobsIn(commands))
+		if d, may := tx.(DefersKeys); may {
+			u.deferKeys = d.DefersKeys()
+		}
 		if err := decideCommands(tx, at, u, commands, results); err != nil {
 			return err
 		}

@@ -34,11 +34,20 @@ func releaseHold(u *UnitOfWork, id rota.ID, reason rota.Hold) *rota.Job {
 // resolveHold makes a job ready that nothing holds back any more. If its
 // concurrency key is limited, the key holds it back instead, and the balance at
 // the end of the command decides.
+//
+// In a transaction that may stay open the jobs of the key are not counted: others
+// would wait for its end. The job is delayed until now, and the Ready that follows
+// the commit decides.
 func resolveHold(u *UnitOfWork, j *rota.Job) {
 	if j.Hold != 0 {
 		return
 	}
-	if j.ConcurrencyKey != "" {
+	if j.ConcurrencyKey != "" && u.deferKeys {
+		if _, limited := u.limits().Key(j.ConcurrencyKey, j.Type); limited {
+			j.Hold, j.RunAt, u.deferred = rota.HoldDelay, u.Now, true
+			return
+		}
+	} else if j.ConcurrencyKey != "" {
 		u.markKeyChanged(j)
 		if _, limited := u.limits().Key(j.ConcurrencyKey, j.Type); limited {
 			j.Hold = rota.HoldKey

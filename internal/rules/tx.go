@@ -24,6 +24,13 @@ type Tx interface {
 	Write(c *Changes) error
 }
 
+// DefersKeys is implemented by a transaction that may stay open for long. A new job of
+// a limited concurrency key is then delayed until now in it, and the Ready after the
+// commit applies the limit.
+type DefersKeys interface {
+	DefersKeys() bool
+}
+
 // RowCache is a transaction that can answer some queries from a cache.
 type RowCache interface {
 	// LoadCached puts missing rows that are cached into u. Lock finds out

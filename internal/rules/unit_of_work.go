@@ -19,6 +19,8 @@ type UnitOfWork struct {
 	Now        time.Time
 	ReadAt     time.Time // when Now was read, by the clock of this process; zero: the batch has its own time
 	SkipLocked bool      // leases that other transactions have locked are passed to PutLocked
+	deferKeys  bool      // jobs of limited concurrency keys become ready later
+	deferred   bool      // there is such a job
 
 	tables []table // by kind; nil: nothing of that kind is known
 	orders Orders  // what is to be loaded of the orders
@@ -107,6 +109,9 @@ func newUnitOfWork(now time.Time, jobs int) *UnitOfWork {
 	u.leases.unit, u.fullJobs.unit, u.newJobs.unit = u, u, u
 	return u
 }
+
+// Deferred reports whether the limit of a concurrency key is left to a later Ready.
+func (u *UnitOfWork) Deferred() bool { return u.deferred }
 
 // load loads the rows that rules have missed.
 func (u *UnitOfWork) load(tx Tx) error {

@@ -40,7 +40,7 @@ func TestStoriesInTransactionsOfCaller(t *testing.T) {
 			})
 			parts := []string{"enqueue", "unique", "finish"}
 			if name == "pgx" {
-				parts = append(parts, "plan", "retry", "timeout", "batch", "key limit")
+				parts = append(parts, "plan", "retry", "timeout", "batch")
 			}
 			storetest.StoriesOf(t, h, parts...)
 		})

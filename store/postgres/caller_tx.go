@@ -156,10 +156,14 @@ func (t *tx) readCallerState(r row) error {
 	return nil
 }
 
-// checkSnapshot refuses commands that read sets of rows in a transaction whose snapshot does not
-// show the changes of others: the sets would be incomplete.
-func (t *tx) checkSnapshot(l *rules.Locks) error {
-	if t.caller == nil || !t.caller.fixedSnapshot || !l.PredicateReads {
+// DefersKeys reports whether new jobs of limited concurrency keys become ready after the commit:
+// the lock of such a key would make the claims of its jobs wait for the caller.
+func (t *tx) DefersKeys() bool { return t.caller != nil }
+
+// checkSnapshot refuses commands that depend on sets of rows in a transaction whose snapshot does
+// not show the changes of others: the sets would be incomplete.
+func (t *tx) checkSnapshot(u *rules.UnitOfWork, l *rules.Locks) error {
+	if t.caller == nil || !t.caller.fixedSnapshot || !l.PredicateReads && !u.Deferred() {
 		return nil
 	}
 	t.caller.refusal = &rota.Error{

@@ -386,3 +386,34 @@ func TestTypeDeclaredInsideIsUsedInside(t *testing.T) {
 	}
 	d.clean()
 }
+
+// TestOpenTransactionDoesNotHoldItsConcurrencyKey leaves a transaction open that has enqueued under a
+// limited concurrency key. Claims and enqueues of the key go on; after the commit, Ready applies the
+// limit to the job.
+func TestOpenTransactionDoesNotHoldItsConcurrencyKey(t *testing.T) {
+	t.Parallel()
+	d := openCaller(t, Config{})
+	done[*rota.ThrottlePut](t, d.store, &rota.PutThrottle{Meta: rota.NewMeta("test"), Spec: rota.ThrottleSpec{Keys: []rota.KeyLimit{{Key: "tenant", Concurrency: 1}}}})
+	of := rota.NewJob{Type: "mail", ConcurrencyKey: new("tenant")}
+	tx := d.begin(pgx.TxOptions{})
+	inside, _ := d.enqueue(tx, of)
+	began := time.Now()
+	done[*rota.Enqueued](t, d.store, &rota.Enqueue{Meta: rota.NewMeta("test"), Jobs: []rota.NewJob{of}})
+	claim := func() []*rota.Job {
+		return done[*rota.Claimed](t, d.store, &rota.Claim{Meta: rota.NewMeta(""), Worker: "w", Types: []string{"mail"}, Limit: 10, Lease: time.Minute, Seed: rota.NewToken()}).Jobs
+	}
+	running := claim()
+	if took := time.Since(began); len(running) != 1 || took > 5*time.Second {
+		t.Fatalf("claimed %d jobs within %s", len(running), took)
+	}
+	must(t, tx.Commit(t.Context()))
+	done[*rota.Readied](t, d.store, &rota.Ready{Meta: rota.NewMeta("")})
+	if jobs := claim(); len(jobs) != 0 {
+		t.Fatal("two jobs of the key run")
+	}
+	done[*rota.Finished](t, d.store, &rota.Finish{Meta: rota.NewMeta(""), Items: []rota.FinishItem{{LeaseRef: running[0].Lease(), Outcome: rota.OutcomeCompleted}}})
+	if jobs := claim(); len(jobs) != 1 || jobs[0].ID != inside.Job.ID {
+		t.Errorf("claimed %d jobs, want the one of the caller", len(jobs))
+	}
+	d.clean()
+}

@@ -30,12 +30,8 @@ import (
 // locked by updating them, by claiming them (SKIP LOCKED), and in a pessimistic transaction before
 // they are read.
 
-// lockStripes is the number of locks that the names of a class share. Concurrency keys share more,
-// because a transaction of a caller that has enqueued under one of them may stay open.
-const (
-	lockStripes    = 128
-	lockKeyStripes = 2048
-)
+// lockStripes is the number of locks that the names of a class share.
+const lockStripes = 128
 
 // narrowLocks is the first number of the narrow locks of types that change. Few are held at once.
 const narrowLocks = 64 << 16
@@ -51,11 +47,8 @@ func lockFor(c rules.LockClass, name string) lockKey {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(name))
 	stripes := uint32(lockStripes)
-	switch c {
-	case rules.LockCommand: // few are held at once, so each command gets a lock of its own
+	if c == rules.LockCommand { // few are held at once, so each command gets a lock of its own
 		stripes = 1 << 16
-	case rules.LockKeyQueue:
-		stripes = lockKeyStripes
 	}
 	return lockKey(int32(c)<<16 | int32(h.Sum32()%stripes))
 }
@@ -174,7 +167,7 @@ func (t *tx) Lock(u *rules.UnitOfWork) (decideAgain bool, err error) {
 		return false, errReadSetChanged
 	}
 	l := u.Locks()
-	if err := t.checkSnapshot(&l); err != nil {
+	if err := t.checkSnapshot(u, &l); err != nil {
 		return false, err
 	}
 	wanted := t.wanted(u, &l)

@@ -255,7 +255,7 @@ func TestOpenTransactionOfCallerDelaysBatches(t *testing.T) {
 	tx := beginTx(t, openCaller(t, s, ""))
 	pending := applyTx(t, s, tx, mail())
 	batch := rota.Batch{Commands: []rota.Command{mail()}}
-	if _, err := s.Apply(context.Background(), batch); rota.CodeOf(err) != rota.Unavailable || !isBusy(err) {
+	if _, err := s.Apply(context.Background(), batch); rota.CodeOf(err) != rota.Busy || !isBusy(err) {
 		t.Errorf("the batch got %v", err)
 	}
 	must(t, tx.Commit())

@@ -110,7 +110,7 @@ func (w *writer) beginWaiting(ctx context.Context) error {
 		return ctx.Err()
 	case waiting.Err() != nil:
 		e := faults[sqlite.ResultBusy]
-		return &rota.Error{Code: e.code, Act: "sqlite: begin", Reason: e.reason, Hint: e.hint, Err: err}
+		return &rota.Error{Code: rota.Busy, Act: "sqlite: begin", Reason: e.reason, Hint: e.hint, Err: err}
 	}
 	return fault("begin", err)
 }
