@@ -183,6 +183,23 @@ func TestRefusalLeavesCallersTransactionUsable(t *testing.T) {
 	}
 }
 
+// TestFastPathOfCallersIsNotCompiled checks the settings of the function. Without sequential scans the
+// planner estimates a high cost for tables of few rows, and with JIT, which is on by default, PostgreSQL
+// would compile the statements of the function again in each call. That takes 300 ms.
+func TestFastPathOfCallersIsNotCompiled(t *testing.T) {
+	t.Parallel()
+	d := openCaller(t, Config{})
+	functions := rows(t, d.store, `SELECT proname, array_to_string(proconfig, ' ') FROM pg_proc WHERE 'enable_seqscan=off' = ANY (proconfig)`)
+	if len(functions) == 0 {
+		t.Error("no function has settings")
+	}
+	for _, f := range functions {
+		if !strings.Contains(f[1], "jit=off") {
+			t.Errorf("the function %s has the settings %s, without jit=off", f[0], f[1])
+		}
+	}
+}
+
 // settingsOfCaller returns the settings, prepared statements and temporary objects of a connection.
 func settingsOfCaller(t testing.TB, tx pgx.Tx) (all string) {
 	t.Helper()

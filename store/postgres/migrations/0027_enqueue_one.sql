@@ -10,7 +10,7 @@ CREATE FUNCTION rota_enqueue_one(
   job_unique_key text, job_unique_for bigint, key_free_at bigint,
   job_created_by text, job_trace text, job_owner text, job_params text
 ) RETURNS bigint[] LANGUAGE plpgsql
-SET lock_timeout = '250ms' SET enable_seqscan = off SET plan_cache_mode = force_generic_plan
+SET lock_timeout = '250ms' SET enable_seqscan = off SET jit = off SET plan_cache_mode = force_generic_plan
 AS $$
 DECLARE
   last_position bigint;
