@@ -12,7 +12,7 @@ TESTFLAGS := -vet=off -ldflags=-w
 
 # Packages that make quick skips and make test runs: their tests kill processes, start
 # other servers and clients, or take long and rarely fail.
-SLOW := action|cmd/rota|deploy|sql/translate|sql/catalog|examples|node/crashtest|sql/pgwire/drivertest|store/postgres/pgtest|worker
+SLOW := action|cmd/rota|deploy|sql/translate|sql/catalog|examples|node/crashtest|sql/pgwire/drivertest|store/postgres/pgtest|store/txcrash|worker
 
 # Tools run at fixed versions and are not in go.mod.
 GOFUMPT     := $(GO) run mvdan.cc/gofumpt@v0.12.0

@@ -32,6 +32,8 @@ var packageRules = map[string]packageRule{
 	"node/crashtest":    {layer: 8}, // a server that kills itself, and the tests that start it
 	"worker/workertest": {layer: 8}, // servers and workers that tests kill, freeze and cut off
 
+	"store/txcrash": {layer: 5}, // tests only: they kill programs that use the queue in their own transactions
+
 	"sql/pgwire/drivertest": {layer: 8}, // tests only: PostgreSQL clients against the SQL port of a node
 
 	"examples":           {layer: 9}, // tests only: they run the examples

@@ -13,6 +13,7 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -54,6 +55,7 @@ type process struct {
 	db     database
 	ledger *ledger
 	kill   *killPoint
+	full   atomic.Bool // callers wait until there are fewer jobs
 }
 
 func runProcess() error {
@@ -86,10 +88,21 @@ func runProcess() error {
 		stop()
 		return errors.Join(<-ended, p.store.Close())
 	}
+	go p.limitBacklog(ctx)
 	for range callers {
 		go p.placeOrders(ctx)
 	}
 	return <-ended
+}
+
+// limitBacklog keeps callers from placing orders faster than the engine runs jobs.
+func (p *process) limitBacklog(ctx context.Context) {
+	const backlogMax = 100
+	for ; ctx.Err() == nil; time.Sleep(50 * time.Millisecond) {
+		if s, err := p.store.Stats(ctx); err == nil {
+			p.full.Store(s.Queued+s.Scheduled > backlogMax)
+		}
+	}
 }
 
 // open opens the store. It retries, because the database may be starting.

@@ -61,12 +61,14 @@ func keys[V any](m map[string]V) (names []string) {
 
 // placeOrders places orders one after the other.
 func (p *process) placeOrders(ctx context.Context) {
-	for ctx.Err() == nil {
+	for ; ctx.Err() == nil; time.Sleep(rand.N(10 * time.Millisecond)) {
+		if p.full.Load() {
+			continue
+		}
 		if tx, err := p.db.begin(ctx); err == nil {
 			o := &order{process: p, txn: tx, id: rota.NewID().String(), story: storyNames[rand.IntN(len(storyNames))]}
 			p.ledger.write("order", o.id, o.place(ctx))
 		}
-		time.Sleep(time.Duration(rand.IntN(10)) * time.Millisecond)
 	}
 }
 
