@@ -3,12 +3,10 @@
 package txcrash
 
 import (
-	"bufio"
+	"bytes"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"syscall"
 	"testing"
@@ -35,6 +33,7 @@ type crash struct {
 // TestRowsAgreeWithJobsAfterKillsOfPostgres kills programs and their PostgreSQL server, and
 // cuts connections, some of them between a commit and its answer.
 func TestRowsAgreeWithJobsAfterKillsOfPostgres(t *testing.T) {
+	skipIfShort(t)
 	t.Parallel()
 	server, err := pgtest.Start("", pgtest.Options{Durable: true})
 	must(t, err)
@@ -50,10 +49,18 @@ func TestRowsAgreeWithJobsAfterKillsOfPostgres(t *testing.T) {
 
 // TestRowsAgreeWithJobsAfterKillsOnSQLite kills programs on a file.
 func TestRowsAgreeWithJobsAfterKillsOnSQLite(t *testing.T) {
+	skipIfShort(t)
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "rota.db")
 	c := &crash{T: t, kind: onSQLite, target: file, audited: file}
 	c.run()
+}
+
+func skipIfShort(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("make test runs it")
+	}
 }
 
 // run kills until it has killed often enough, has a last process run all jobs, and checks
@@ -67,7 +74,7 @@ func (c *crash) run() {
 		}
 	})
 	c.createTables()
-	began, goal := time.Now(), depth.Of(3, 20, 2000)
+	began, goal := time.Now(), depth.Of(0, 20, 2000)
 	var p *running
 	for c.kills < goal && !c.Failed() {
 		switch {
@@ -170,87 +177,8 @@ func (c *crash) drain() {
 	if !p.cmd.ProcessState.Success() {
 		c.Fatalf("the last process ended with %s", p.cmd.ProcessState)
 	}
-}
-
-// running is a process under test.
-type running struct {
-	*crash
-	cmd   *exec.Cmd
-	stdin io.Closer
-	ready chan struct{} // closed when its engine is ready
-	ended chan struct{} // closed when it has ended
-}
-
-func (c *crash) start(settings ...string) *running {
-	c.Helper()
-	p := &running{crash: c, cmd: exec.Command(os.Args[0], "-test.run=^$"), ready: make(chan struct{}), ended: make(chan struct{})}
-	p.cmd.Env = append(append(os.Environ(), envStore+"="+c.kind, envTarget+"="+c.target, envLedger+"="+c.path("ledger")), settings...)
-	log, err := os.OpenFile(c.path("log"), os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
-	must(c, err)
-	defer log.Close()
-	p.cmd.Stderr = log
-	p.stdin, err = p.cmd.StdinPipe()
-	must(c, err)
-	out, err := p.cmd.StdoutPipe()
-	must(c, err)
-	must(c, p.cmd.Start())
-	c.T.Cleanup(p.kill)
-	go func() {
-		lines := bufio.NewScanner(out)
-		for lines.Scan() {
-			if lines.Text() == "ready" {
-				close(p.ready)
-			}
-		}
-		_ = p.cmd.Wait()
-		close(p.ended)
-	}()
-	return p
-}
-
-func (p *running) awaitReady() {
-	select {
-	case <-p.ready:
-	case <-p.ended:
-	case <-time.After(waitMax):
-		p.Error("a process does not become ready")
-	}
-}
-
-func (p *running) endsWithin(d time.Duration) bool {
-	select {
-	case <-p.ended:
-		return true
-	case <-time.After(d):
-		return false
-	}
-}
-
-func (p *running) signal(s syscall.Signal) {
-	if !isClosed(p.ended) {
-		_ = p.cmd.Process.Signal(s)
-	}
-}
-
-func (p *running) kill() {
-	p.signal(syscall.SIGKILL)
-	<-p.ended
-	_ = p.stdin.Close()
-}
-
-// expectKilled checks that a process did not end by itself.
-func (p *running) expectKilled() {
-	if status := p.cmd.ProcessState.Sys().(syscall.WaitStatus); status.Signal() != syscall.SIGKILL {
-		p.Errorf("a process was not killed but ended with %s", p.cmd.ProcessState)
-	}
-}
-
-func isClosed(c chan struct{}) bool {
-	select {
-	case <-c:
-		return true
-	default:
-		return false
+	if text, err := os.ReadFile(c.path("log")); err != nil || bytes.Contains(text, []byte("DATA RACE")) {
+		c.Errorf("a process has a data race, or no log: %v\n%s", err, text)
 	}
 }
 

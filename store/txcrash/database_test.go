@@ -122,7 +122,7 @@ func (t sqlTxn) commit(context.Context) error { return t.Commit() }
 func (t sqlTxn) rollback() error              { return t.Rollback() }
 func (t sqlTxn) handle() any                  { return t.Tx }
 
-// lossyConn loses the answers of some commits.
+// lossyConn loses the answers of some commits, and some commits.
 type lossyConn struct {
 	net.Conn
 	process *process
@@ -130,19 +130,22 @@ type lossyConn struct {
 
 var errLost = errors.New("the test has cut the connection")
 
+// lostCommit is the commit of each process whose answer is lost in any case.
+const lostCommit = 3
+
 // Write closes the connection just before or just after it has sent some commits.
 func (c *lossyConn) Write(data []byte) (int, error) {
 	if !bytes.Contains(bytes.ToLower(data), []byte("commit\x00")) {
 		return c.Conn.Write(data)
 	}
-	switch rand.IntN(40) {
-	case 0:
-		c.process.ledger.write("lost", "-", "before")
-		return 0, errors.Join(errLost, c.Conn.Close())
-	case 1:
+	switch n := rand.IntN(40); {
+	case n == 0 || c.process.commits.Add(1) == lostCommit:
 		n, err := c.Conn.Write(data)
 		c.process.ledger.write("lost", "-", "after")
 		return n, errors.Join(err, c.Conn.Close())
+	case n == 1:
+		c.process.ledger.write("lost", "-", "before")
+		return 0, errors.Join(errLost, c.Conn.Close())
 	}
 	n, err := c.Conn.Write(data)
 	c.process.kill.pass(duringCommit)

@@ -55,7 +55,9 @@ type process struct {
 	db     database
 	ledger *ledger
 	kill   *killPoint
-	full   atomic.Bool // callers wait until there are fewer jobs
+
+	full    atomic.Bool  // callers wait until there are fewer jobs
+	commits atomic.Int64 // commits sent to PostgreSQL
 }
 
 func runProcess() error {
