@@ -19,8 +19,12 @@ const (
 	pgLatencyWorst  = 15
 )
 
-// pgNotified is Rota if another process enqueues the job.
-const pgNotified = "rota, notified"
+// pgNotified is Rota if another process enqueues the job, pgInTx if the job is in a transaction of the caller.
+const (
+	pgNotified = "rota, notified"
+	pgInTx     = "rota, transaction"
+	pgInTxMost = 1.3 // of the time without a transaction
+)
 
 func pgLatencyBenchmark() benchmark {
 	m := benchmark{cases: []string{pgLatencyCase + medianTail, pgLatencyCase + worstTail}, run: runPgLatency}
@@ -30,6 +34,7 @@ func pgLatencyBenchmark() benchmark {
 			bar{caseName: pgLatencyCase + worstTail, subject: name, most: pgLatencyWorst},
 			bar{caseName: pgLatencyCase + medianTail, subject: name, against: "river"})
 	}
+	m.bars = append(m.bars, bar{caseName: pgLatencyCase + medianTail, subject: pgInTx, against: "rota", most: pgInTxMost})
 	return m
 }
 
@@ -37,11 +42,13 @@ func runPgLatency(b *bench) error {
 	b.report.explain(pgLatencyCase+": what is timed",
 		"From the call that enqueues a job to the first instruction of its handler. rota: the job is enqueued through the store of the engine.\n"+
 			pgNotified+": through a second store, as in another process, so that the engine receives a NOTIFY.\n"+
+			pgInTx+": from the call of Commit of a transaction with EnqueueTx.\n"+
 			"river: "+pgRiverVersion+", Insert by a second client, MaxWorkers 16, with the cooldown (2 ms) and the\n"+
 			"poll interval (20 ms) of River's own benchmark. fsync is a write and sync of 4 KiB, measured at the same time.")
 	return b.compare(pgLatencyCase,
 		latencySubject(b, pgLatencyCase, "rota", b.pgProbe(openPgRotaProbe)),
 		latencySubject(b, pgLatencyCase, pgNotified, b.pgProbe(openPgNotifiedProbe)),
+		latencySubject(b, pgLatencyCase, pgInTx, b.pgProbe(openPgTxProbe)),
 		latencySubject(b, pgLatencyCase, "river", b.pgProbe(openPgRiverProbe)),
 		latencySubject(b, pgLatencyCase, "fsync", openSyncProbe))
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -43,7 +44,7 @@ func pgTxBenchmarks() (all []benchmark) {
 func runPgTx(b *bench, name string, callers int) error {
 	b.report.explain(name+": what each subject does",
 		"Each of the callers begins a transaction, inserts a row of its own, and commits; the pool has as many connections.\n"+
-			"rota: Client.EnqueueTx in the transaction. river: "+pgRiverVersion+", Client.InsertTx in the transaction.\n"+
+			"rota: Client.EnqueueTx in the transaction, params checked against their schema. river: "+pgRiverVersion+", Client.InsertTx in the transaction.\n"+
 			pgTxAfterName+": Client.Enqueue after the commit, as without EnqueueTx. row alone: no job.")
 	return b.compare(name,
 		pgTxSubject(b, name, callers, "rota", openPgTxRota(true)),
@@ -169,11 +170,14 @@ func openPgTxRota(inside bool) func(context.Context, *database, *pgxpool.Pool) (
 		}}
 		if inside {
 			q.inside = func(ctx context.Context, tx pgx.Tx) error {
-				_, _, err := store.ApplyTx(ctx, tx, rota.Batch{Commands: []rota.Command{&rota.Enqueue{Meta: rota.NewMeta("bench"), Jobs: newJobs(1)}}})
+				_, err := client.EnqueueTx(ctx, tx, benchJob{innerText()})
 				return err
 			}
 		} else {
-			q.after = func(ctx context.Context) error { return enqueue(ctx, client.Store(), newJobs(1)) }
+			q.after = func(ctx context.Context) error {
+				_, err := client.Enqueue(ctx, benchJob{innerText()})
+				return err
+			}
 		}
 		return q, nil
 	}
@@ -196,4 +200,50 @@ func openPgTxRiver(ctx context.Context, db *database, pool *pgxpool.Pool) (*pgTx
 		},
 		close: func() error { return nil },
 	}, err
+}
+
+// pgTxProbe is an idle engine whose jobs are enqueued in transactions of a caller.
+type pgTxProbe struct {
+	*pgRotaProbe
+	pool   *pgxpool.Pool
+	client *rota.Client
+}
+
+func openPgTxProbe(ctx context.Context, db *database) (probe, error) {
+	opened, err := openPgRotaProbe(ctx, db)
+	if err != nil {
+		return nil, err
+	}
+	p := &pgTxProbe{pgRotaProbe: opened.(*pgRotaProbe)}
+	p.client = rota.New(p.from)
+	p.pool, err = pgxpool.New(ctx, db.url)
+	return p, err
+}
+
+// measure times the way from the call of Commit to the handler.
+func (p *pgTxProbe) measure(ctx context.Context) (time.Duration, error) {
+	ended := p.ended.await(1)
+	tx, err := p.pool.Begin(ctx)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = tx.Rollback(ctx) }() // does nothing after a commit
+	if _, err = p.client.EnqueueTx(ctx, tx, benchJob{innerText()}); err != nil {
+		return 0, err
+	}
+	begun := time.Now()
+	if err = tx.Commit(ctx); err != nil {
+		return 0, err
+	}
+	select {
+	case started := <-p.started:
+		return started.Sub(begun), wait(ctx, ended)
+	case <-ctx.Done():
+		return 0, ctx.Err()
+	}
+}
+
+func (p *pgTxProbe) close(ctx context.Context, n int) error {
+	p.pool.Close()
+	return p.pgRotaProbe.close(ctx, n)
 }
