@@ -23,7 +23,7 @@ const (
 	afterSavepoint = "after savepoint" // the work was rolled back to a savepoint
 )
 
-var killPoints = []string{afterRow, afterEnqueue, afterComplete, beforeCommit, duringCommit, afterCommit, afterRollback, afterSavepoint}
+var killPoints = []string{duringCommit, afterRow, afterEnqueue, afterComplete, beforeCommit, afterCommit, afterRollback, afterSavepoint}
 
 // killPoint kills the process when it passes a point for the n-th time.
 type killPoint struct {
