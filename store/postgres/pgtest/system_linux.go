@@ -57,6 +57,9 @@ func tryLock(file *os.File) error { return unix.Flock(int(file.Fd()), unix.LOCK_
 // killTree kills a process and its children before any of them can react to the end of another.
 func killTree(c *process) {
 	c.signal(syscall.SIGSTOP) // so that it starts no more children
+	for deadline := time.Now().Add(timeout); !stopped(c.pid) && time.Now().Before(deadline); {
+		time.Sleep(time.Millisecond) // the signal takes effect after the call
+	}
 	tree := childrenOf(c.pid)
 	for _, pid := range tree {
 		_ = syscall.Kill(pid, syscall.SIGKILL)
@@ -79,6 +82,12 @@ func childrenOf(parent int) (pids []int) {
 		}
 	}
 	return pids
+}
+
+// stopped reports whether a process is stopped or has ended.
+func stopped(pid int) bool {
+	state, _ := stateOf(pid)
+	return state == "T" || !alive(pid)
 }
 
 func alive(pid int) bool {
