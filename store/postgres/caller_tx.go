@@ -65,6 +65,7 @@ func (s *Store) applyInCaller(ctx context.Context, conn *pgx.Conn, b rota.Batch)
 		if !isRetryable(err) || stateOf(err) == stateDeadlock || t.caller.fixedSnapshot {
 			break
 		}
+		s.rowCache.clear()
 	}
 	return nil, nil, err
 }
@@ -154,6 +155,12 @@ func (t *tx) readCallerState(r row) error {
 		return errCallerRefused
 	}
 	return nil
+}
+
+// mayAssumeRows reports whether rows of the caches may be used. With a fixed snapshot they may not: a
+// row that the snapshot shows in another version fails the attempt, and there is no second one.
+func (t *tx) mayAssumeRows() bool {
+	return t.caller == nil || t.caller.settings != nil && !t.caller.fixedSnapshot
 }
 
 // DefersKeys reports whether new jobs of limited concurrency keys become ready after the commit:

@@ -29,7 +29,7 @@ const dispatchedMax = 8192
 // load puts the cached jobs into the unit of work and returns the ids of the others. On a retry it
 // drops the cached jobs, because their versions may be outdated.
 func (d *dispatchedCache) load(t *tx, ids []rota.ID, u *rules.UnitOfWork) (others []rota.ID) {
-	if !t.store.uses(DispatchedCache) {
+	if !t.store.uses(DispatchedCache) || !t.mayAssumeRows() {
 		return ids
 	}
 	d.mu.Lock()

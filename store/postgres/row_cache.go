@@ -62,9 +62,10 @@ func (r *rowCache) knowsPaused(name string) bool {
 }
 
 // useCached passes on a cached row, and reports whether there is one. It returns false in a
-// pessimistic transaction and in one that has changed cached rows.
+// pessimistic transaction, in one that has changed cached rows, and in one of a caller that cannot
+// be retried.
 func useCached[T any](t *tx, c rules.LockClass, key rowKey, into func(*T)) bool {
-	if t.pessimistic || t.writer.changesCachedRows || !t.store.uses(RowCache) {
+	if t.pessimistic || t.writer.changesCachedRows || !t.mayAssumeRows() || !t.store.uses(RowCache) {
 		return false
 	}
 	known, is := t.store.rowCache.get(c, key)

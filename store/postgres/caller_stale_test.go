@@ -1,0 +1,62 @@
+package postgres
+
+import (
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/rotajobs/rota"
+)
+
+func mailJob(job rota.NewJob) rota.Batch {
+	job.Type = "mail"
+	return rota.Batch{Commands: []rota.Command{&rota.Enqueue{Meta: rota.NewMeta("test"), Jobs: []rota.NewJob{job}}}}
+}
+
+// warm has the store know the database of the caller's connections, and cache the type.
+func (d *callerDatabase) warm() {
+	d.Helper()
+	tx := d.begin(pgx.TxOptions{})
+	d.enqueue(tx, rota.NewJob{})
+	d.enqueue(tx, rota.NewJob{})
+	must(d, tx.Commit(d.Context()))
+}
+
+// TestFixedSnapshotUsesNoCachedRow: another process has changed the type, or the transaction itself
+// has declared it. A failure would repeat in each transaction that the caller begins again.
+func TestFixedSnapshotUsesNoCachedRow(t *testing.T) {
+	t.Parallel()
+	d := openCaller(t, Config{})
+	d.warm()
+	other := openAt(t, d.url, Config{})
+	done[*rota.TypePut](t, other, &rota.PutType{Meta: rota.NewMeta("test"), Name: "mail", Spec: rota.TypeSpec{Description: "changed"}})
+	for _, level := range []pgx.TxIsoLevel{pgx.RepeatableRead, pgx.Serializable} {
+		tx := d.begin(pgx.TxOptions{IsoLevel: level})
+		d.enqueue(tx, rota.NewJob{})
+		d.apply(tx, &rota.PutType{Meta: rota.NewMeta("test"), Name: "inside", Mode: rota.PutCreate})
+		for range 2 {
+			result, _ := d.apply(tx, &rota.Enqueue{Meta: rota.NewMeta("test"), Jobs: []rota.NewJob{{Type: "inside"}}})
+			if result.Err != nil {
+				t.Fatal(result.Err)
+			}
+		}
+		must(t, tx.Rollback(t.Context()))
+	}
+}
+
+// TestStaleDispatchedJobIsReadInFixedSnapshot ends a job that another process has changed since this
+// one has dispatched it.
+func TestStaleDispatchedJobIsReadInFixedSnapshot(t *testing.T) {
+	t.Parallel()
+	d := openCaller(t, Config{})
+	done[*rota.Enqueued](t, d.store, mailJob(rota.NewJob{}).Commands[0])
+	claimed := done[*rota.Claimed](t, d.store, &rota.Claim{Meta: rota.NewMeta(""), Worker: "w", Types: []string{"mail"}, Limit: 1, Lease: time.Minute, Seed: rota.NewToken()})
+	lease := claimed.Jobs[0].Lease()
+	other := openAt(t, d.url, Config{})
+	done[*rota.Extended](t, other, &rota.Extend{Meta: rota.NewMeta(""), Lease: time.Minute, Items: []rota.ExtendItem{{LeaseRef: lease}}})
+	tx := d.begin(pgx.TxOptions{IsoLevel: pgx.RepeatableRead})
+	d.apply(tx, &rota.Finish{Meta: rota.NewMeta(""), Items: []rota.FinishItem{{LeaseRef: lease, Outcome: rota.OutcomeCompleted}}})
+	must(t, tx.Commit(t.Context()))
+	d.clean()
+}
