@@ -60,3 +60,25 @@ func TestStaleDispatchedJobIsReadInFixedSnapshot(t *testing.T) {
 	must(t, tx.Commit(t.Context()))
 	d.clean()
 }
+
+// TestJobIsClaimedThoughStoreCannotAsk: the server refuses the connection for the questions. The
+// job of the caller is claimed all the same.
+func TestJobIsClaimedThoughStoreCannotAsk(t *testing.T) {
+	t.Parallel()
+	d := openCaller(t, Config{})
+	defer d.store.Watch(func([]rota.Event) {})()
+	d.store.pending.config.Host, d.store.pending.config.Port, d.store.pending.config.Fallbacks = "127.0.0.1", 1, nil
+	tx := d.begin(pgx.TxOptions{})
+	d.enqueue(tx, rota.NewJob{})
+	must(t, tx.Commit(t.Context()))
+	claimed := make(chan struct{})
+	go func() {
+		defer close(claimed)
+		done[*rota.Claimed](t, d.store, &rota.Claim{Meta: rota.NewMeta(""), Worker: "w", Types: []string{"mail"}, Limit: 1, Lease: time.Minute, Seed: rota.NewToken()})
+	}()
+	select {
+	case <-claimed:
+	case <-time.After(20 * time.Second):
+		t.Fatal("the claim waits for the end of a transaction that is over")
+	}
+}

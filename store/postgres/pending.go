@@ -100,6 +100,7 @@ func (p *pendingTxs) loop() {
 		}
 		if err := p.ask(); err != nil {
 			p.disconnect()
+			p.passTurns()
 			sleepOr(p.store.closed, pendingRetryAfter)
 		}
 	}
@@ -219,8 +220,23 @@ func (p *pendingTxs) end(w *pendingWork, committed bool) {
 	if committed {
 		p.store.afterCommit(w.writer, w.turn)
 	}
-	w.turn.leave()
+	w.leaveTurn()
 	w.result.End(committed)
+}
+
+// passTurns lets the transactions of the store go on that wait to publish after the pending ones:
+// nobody knows when there is an answer again. It may cost the order of events.
+func (p *pendingTxs) passTurns() {
+	for _, w := range p.pending() {
+		w.leaveTurn()
+	}
+}
+
+func (w *pendingWork) leaveTurn() {
+	if w.turn != nil {
+		w.turn.leave()
+		w.turn = nil
+	}
 }
 
 // giveUp ends what is left when the store closes. Its events are lost, as those of a process that
@@ -232,17 +248,17 @@ func (p *pendingTxs) giveUp() {
 	p.list, p.looping = nil, false
 	p.mu.Unlock()
 	for _, w := range list {
-		w.turn.leave()
+		w.leaveTurn()
 		w.result.End(false)
 	}
 }
 
 // close ends the loop after a last question.
 func (p *pendingTxs) close() {
-	p.loops.Wait()
 	p.mu.Lock()
-	p.closed = true
+	p.closed = true // before the wait: no other loop begins
 	p.mu.Unlock()
+	p.loops.Wait()
 	p.disconnect()
 }
 
@@ -271,7 +287,9 @@ func (s *Store) afterCommit(w *writer, turn *orderedCommit) {
 		s.wake.WakeAll()
 		s.listener.notifySoon()
 	}
-	turn.wait()
+	if turn != nil {
+		turn.wait()
+	}
 	s.publish(w)
 }
 
