@@ -82,3 +82,29 @@ func TestJobIsClaimedThoughStoreCannotAsk(t *testing.T) {
 		t.Fatal("the claim waits for the end of a transaction that is over")
 	}
 }
+
+// TestKeyTakenOverInOpenTransactionIsBusyAlone: the key of a job that has ended is free, and an open
+// transaction has taken it over.
+func TestKeyTakenOverInOpenTransactionIsBusyAlone(t *testing.T) {
+	t.Parallel()
+	d := openCaller(t, Config{})
+	const held = time.Second
+	done[*rota.Enqueued](t, d.store, mailJob(rota.NewJob{UniqueKey: "key", UniqueFor: held}).Commands[0])
+	claimed := done[*rota.Claimed](t, d.store, &rota.Claim{Meta: rota.NewMeta(""), Worker: "w", Types: []string{"mail"}, Limit: 1, Lease: time.Minute, Seed: rota.NewToken()})
+	done[*rota.Finished](t, d.store, &rota.Finish{Meta: rota.NewMeta(""), Items: []rota.FinishItem{{LeaseRef: claimed.Jobs[0].Lease(), Outcome: rota.OutcomeCompleted}}})
+	time.Sleep(held)
+	tx := d.begin(pgx.TxOptions{})
+	taken, _ := d.enqueue(tx, rota.NewJob{UniqueKey: "key"})
+	began := time.Now()
+	results, err := d.store.Apply(t.Context(), rota.Batch{Commands: append(enqueueKey("key").Commands, enqueueKey("free").Commands...)})
+	must(t, err)
+	if took := time.Since(began); taken.Duplicate || rota.CodeOf(results[0].Err) != rota.Busy || results[1].Err != nil || took > 5*time.Second {
+		t.Errorf("got %v and %v after %s, want Busy for the held key alone", results[0].Err, results[1].Err, took)
+	}
+	must(t, tx.Commit(t.Context()))
+	again := done[*rota.Enqueued](t, d.store, enqueueKey("key").Commands[0])
+	if got := again.Jobs[0]; !got.Duplicate || got.Job.ID != taken.Job.ID {
+		t.Errorf("got %+v", got)
+	}
+	d.clean()
+}

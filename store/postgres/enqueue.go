@@ -204,21 +204,24 @@ func (t *tx) writeKeys(changes []rules.Change[rules.UniqueKey, rules.UniqueKeyRe
 			changed.add(t, c.Is)
 		}
 	}
+	var statements []statement
 	if n := deleted.count(); n > 0 {
-		t.write(statement{sql: sqlDeleteKeys, params: append(paramsOf([]*column{deleted.typ, deleted.key, deleted.version}), intParam(n))})
+		statements = append(statements, statement{sql: sqlDeleteKeys, params: append(paramsOf([]*column{deleted.typ, deleted.key, deleted.version}), intParam(n))})
 	}
 	if n := changed.count(); n > 0 {
-		t.write(statement{sql: sqlUpdateKeys, params: append(paramsOf(append(changed.values(), changed.version)), intParam(n))})
+		statements = append(statements, statement{sql: sqlUpdateKeys, params: append(paramsOf(append(changed.values(), changed.version)), intParam(n))})
 	}
 	if n := inserted.count(); n > 0 {
-		t.write(t.withShortLockWait(statement{
-			sql: sqlInsertKeys, params: append(paramsOf(inserted.values()), intParam(n)), onLockTimeout: func(err error) error { return &keyHeldError{err} },
-		})...)
+		statements = append(statements, statement{sql: sqlInsertKeys, params: append(paramsOf(inserted.values()), intParam(n))})
 	}
+	for i := range statements {
+		statements[i].onLockTimeout = func(err error) error { return &keyHeldError{err} }
+	}
+	t.write(t.withShortLockWait(statements)...)
 }
 
-// keyHeldError is a lock time-out at a unique key that a transaction has inserted and not
-// committed. That may be one of a caller, which may stay open for long.
+// keyHeldError is a lock time-out at a unique key that a transaction has inserted or taken over and
+// not committed. That may be one of a caller, which may stay open for long.
 type keyHeldError struct{ error }
 
 func (e *keyHeldError) Unwrap() error { return e.error }
@@ -233,15 +236,14 @@ func isRefusedAlone(err error) bool {
 const sqlLockTimeout = `
 SELECT set_config('lock_timeout', $1, true)`
 
-// withShortLockWait returns statements that execute one with a lock time-out of rota.TxLockWait.
-func (t *tx) withShortLockWait(one statement) []statement {
-	if t.caller != nil { // all its waits are short
-		return []statement{one}
+// withShortLockWait returns statements that execute some with a lock time-out of rota.TxLockWait.
+func (t *tx) withShortLockWait(some []statement) []statement {
+	if len(some) == 0 || t.caller != nil { // all waits of a caller are short
+		return some
 	}
-	return []statement{
-		{sql: sqlLockTimeout, params: []param{textNotNull(callerLockTimeout)}}, one,
-		{sql: sqlLockTimeout, params: []param{textNotNull(lockTimeout)}},
-	}
+	all := []statement{{sql: sqlLockTimeout, params: []param{textNotNull(callerLockTimeout)}}}
+	all = append(all, some...)
+	return append(all, statement{sql: sqlLockTimeout, params: []param{textNotNull(lockTimeout)}})
 }
 
 // keyColumns are unique keys as parameters, with the versions that were read.
