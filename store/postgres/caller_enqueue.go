@@ -70,7 +70,8 @@ func (s *Store) enqueueInCaller(ctx context.Context, conn *pgx.Conn, b rota.Batc
 	return results, e.pendingWork(), nil
 }
 
-// isSimple reports whether a batch may be one simple job. The columns of the job decide.
+// isSimple reports whether a batch may be one simple job. The columns of the job decide. A job whose
+// id the caller has chosen may exist in another open transaction: the wait for that needs a savepoint.
 func isSimple(commands []rota.Command) bool {
 	if len(commands) != 1 {
 		return false
@@ -80,7 +81,7 @@ func isSimple(commands []rota.Command) bool {
 		return false
 	}
 	j := &c.Jobs[0]
-	return j.Template == "" && j.ConcurrencyKey == nil && j.PlanTime.IsZero()
+	return j.ID == rota.ID{} && j.Template == "" && j.ConcurrencyKey == nil && j.PlanTime.IsZero()
 }
 
 // simpleEnqueue decides an enqueue on assumptions. It implements rules.Tx.
@@ -134,7 +135,8 @@ func (e *simpleEnqueue) Load(u *rules.UnitOfWork) error {
 }
 
 // cachedType returns a type from the row cache. It reads an unknown one outside of the caller's
-// transaction.
+// transaction, unless that takes long: all connections of the pool may wait for rows that the
+// caller's transaction has locked.
 func (s *Store) cachedType(ctx context.Context, name string) (cachedRow, error) {
 	at := rowKey{name: name}
 	if known, is := s.rowCache.get(rules.LockType, at); is || !s.uses(RowCache) {
@@ -146,14 +148,17 @@ func (s *Store) cachedType(ctx context.Context, name string) (cachedRow, error) 
 	read := cachedRow{}
 	put := func(t *rota.Type) { read.row = *t }
 	scan := scanInto(storekit.Types, put)
+	ctx, done := context.WithTimeout(ctx, rota.TxLockWait)
+	defer done()
 	err := s.query(ctx, "type", statement{sql: sqlTypes, params: []param{textsParam([]string{name})}, eachRow: func(r row) error {
 		read.version = r.xid(len(r) - 1)
 		return scan(r)
 	}})
-	if err == nil {
-		s.rowCache.set(rules.LockType, at, read)
+	if err != nil {
+		return read, errNotSimple
 	}
-	return read, err
+	s.rowCache.set(rules.LockType, at, read)
+	return read, nil
 }
 
 // Lock does nothing: the function checks what was assumed.

@@ -1,6 +1,8 @@
 package postgres
 
 import (
+	"context"
+	"errors"
 	"testing"
 	"time"
 
@@ -59,6 +61,63 @@ func TestStaleDispatchedJobIsReadInFixedSnapshot(t *testing.T) {
 	d.apply(tx, &rota.Finish{Meta: rota.NewMeta(""), Items: []rota.FinishItem{{LeaseRef: lease, Outcome: rota.OutcomeCompleted}}})
 	must(t, tx.Commit(t.Context()))
 	d.clean()
+}
+
+// TestChosenIDInTwoCallers enqueues one job in two transactions: the second one stays usable, and
+// gets the job of the first.
+func TestChosenIDInTwoCallers(t *testing.T) {
+	t.Parallel()
+	d := openCaller(t, Config{})
+	d.warm()
+	id := rota.NewID()
+	first, second := d.begin(pgx.TxOptions{}), d.begin(pgx.TxOptions{})
+	d.enqueue(second, rota.NewJob{})
+	d.enqueue(first, rota.NewJob{ID: id})
+	_, _, err := d.store.ApplyTx(t.Context(), second, mailJob(rota.NewJob{ID: id}))
+	if rota.CodeOf(err) != rota.Busy {
+		t.Errorf("got %v, want Busy", err)
+	}
+	must(t, first.Commit(t.Context()))
+	if got, _ := d.enqueue(second, rota.NewJob{ID: id}); got.Job.ID != id {
+		t.Errorf("got %+v", got)
+	}
+	must(t, second.Commit(t.Context()))
+	d.clean()
+}
+
+func TestCancelledContextLeavesCallersTransactionUsable(t *testing.T) {
+	t.Parallel()
+	d := openCaller(t, Config{})
+	d.warm()
+	tx := d.begin(pgx.TxOptions{})
+	d.enqueue(tx, rota.NewJob{})
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, key := range []string{"", "key"} {
+		if _, _, err := d.store.ApplyTx(ctx, tx, mailJob(rota.NewJob{UniqueKey: key})); !errors.Is(err, context.Canceled) {
+			t.Errorf("got %v", err)
+		}
+	}
+	d.order(tx, 1)
+	must(t, tx.Commit(t.Context()))
+}
+
+// TestEnqueueDoesNotWaitForPool: the only connection of the pool waits for a row of the caller.
+func TestEnqueueDoesNotWaitForPool(t *testing.T) {
+	t.Parallel()
+	d := openCaller(t, Config{Conns: 1})
+	d.warm()
+	tx := d.begin(pgx.TxOptions{})
+	d.enqueue(tx, rota.NewJob{})
+	conn, err := d.store.pool.Acquire(t.Context())
+	must(t, err)
+	defer conn.Release()
+	began := time.Now()
+	result, _ := d.apply(tx, &rota.Enqueue{Meta: rota.NewMeta("test"), Jobs: []rota.NewJob{{Type: "unknown"}}})
+	if took := time.Since(began); result.Err != nil || took > 5*time.Second {
+		t.Errorf("%v after %s", result.Err, took)
+	}
+	must(t, tx.Commit(t.Context()))
 }
 
 // TestJobIsClaimedThoughStoreCannotAsk: the server refuses the connection for the questions. The

@@ -31,6 +31,9 @@ func (s *Store) ApplyTx(ctx context.Context, callerTx any, b rota.Batch) ([]rota
 	if s.isClosed() {
 		return nil, nil, errClosed()
 	}
+	if err := ctx.Err(); err != nil { // otherwise it would end between the savepoint and its rollback
+		return nil, nil, err
+	}
 	var results []rota.Result
 	var work *pendingWork
 	err := connOf(ctx, callerTx, func(conn *pgx.Conn) (err error) {
