@@ -82,27 +82,19 @@ func (c *Client) inTx(tx any) (sender, error) {
 // declareTx declares the types of payloads in a transaction of the caller. It reads the
 // declared types outside of the transaction: the client remembers only types that are
 // committed. The declarations precede the command in a batch of their own, so that the
-// command is not applied if one of them is refused.
+// command is not applied if one of them is refused. If other transactions declare the same
+// types, the first commit of them suffices.
 func (c *Client) declareTx(ctx context.Context, tx any, payloads []Payload) error {
-	var batch Batch
-	declares := map[string]bool{}
-	for _, p := range payloads {
-		if declares[p.JobType()] {
-			continue
-		}
-		command, err := c.declaration(ctx, p)
-		if err != nil {
-			return err
-		}
-		if command != nil {
-			declares[command.Name] = true
-			batch.Commands = append(batch.Commands, command)
-		}
-	}
-	if len(batch.Commands) == 0 {
-		return nil
+	batch, err := c.declarations(ctx, payloads)
+	if err != nil || len(batch.Commands) == 0 {
+		return err
 	}
 	results, _, err := ApplyTx(ctx, c.store, tx, batch)
+	if CodeOf(err) == Busy {
+		if left, readErr := c.declarations(ctx, payloads); readErr == nil && len(left.Commands) == 0 {
+			return nil
+		}
+	}
 	if err != nil {
 		return err
 	}
@@ -112,4 +104,24 @@ func (c *Client) declareTx(ctx context.Context, tx any, payloads []Payload) erro
 		}
 	}
 	return nil
+}
+
+// declarations returns a batch that declares the types of payloads that the store does not
+// have.
+func (c *Client) declarations(ctx context.Context, payloads []Payload) (batch Batch, err error) {
+	declares := map[string]bool{}
+	for _, p := range payloads {
+		if declares[p.JobType()] {
+			continue
+		}
+		command, err := c.declaration(ctx, p)
+		if err != nil {
+			return Batch{}, err
+		}
+		if command != nil {
+			declares[command.Name] = true
+			batch.Commands = append(batch.Commands, command)
+		}
+	}
+	return batch, nil
 }

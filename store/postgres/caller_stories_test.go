@@ -40,7 +40,7 @@ func TestStoriesInTransactionsOfCaller(t *testing.T) {
 			})
 			parts := []string{"enqueue", "unique", "finish"}
 			if name == "pgx" {
-				parts = append(parts, "plan", "retry", "timeout", "batch")
+				parts = append(parts, "plan", "retry", "timeout")
 			}
 			storetest.StoriesOf(t, h, parts...)
 		})

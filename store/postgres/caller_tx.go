@@ -81,6 +81,7 @@ const stateDeadlock = "40P01"
 type callerState struct {
 	refusal       *rota.Error // why the transaction cannot be used
 	fixedSnapshot bool        // REPEATABLE READ or SERIALIZABLE
+	opened        bool        // the savepoint exists
 	settings      []param     // values to restore
 
 	wrote      bool    // the batch has changed something
@@ -133,7 +134,7 @@ var callerLockTimeout = itoa(int(rota.TxLockWait.Milliseconds())) + "ms"
 // beginInside prepares the statements that open the savepoint, change the settings and read
 // PostgreSQL's clock. They are sent with the first read.
 func (t *tx) beginInside() {
-	t.queue(statement{sql: sqlSavepoint})
+	t.queue(statement{sql: sqlSavepoint, afterRows: func() { t.caller.opened = true }})
 	t.identify()
 	t.queue(
 		statement{sql: sqlCallerState, eachRow: t.readCallerState},
@@ -184,8 +185,14 @@ func (t *tx) checkSnapshot(u *rules.UnitOfWork, l *rules.Locks) error {
 	return errCallerRefused
 }
 
-// release restores the settings and releases the savepoint, together with the pending writes.
+// release restores the settings and releases the savepoint, together with the pending writes. If
+// nothing was written, it rolls back to the savepoint, which also releases the locks.
 func (t *tx) release() error {
+	if !t.caller.wrote {
+		t.pending = nil
+		t.rollbackTo()
+		return nil
+	}
 	if t.caller.settings == nil { // nothing was read
 		if err := t.read(); err != nil {
 			return err
@@ -201,7 +208,7 @@ func (t *tx) release() error {
 func (t *tx) rollbackTo() {
 	ctx, done := context.WithTimeout(context.WithoutCancel(t.ctx), rollbackMax)
 	defer done()
-	if t.conn.IsClosed() || t.conn.TxStatus() == statusIdle {
+	if !t.caller.opened || t.conn.IsClosed() || t.conn.TxStatus() == statusIdle {
 		return
 	}
 	_ = t.send(ctx, statement{sql: sqlRollbackToSavepoint}, statement{sql: sqlReleaseSavepoint}) // a failure is seen by the next statement

@@ -434,3 +434,53 @@ func TestOpenTransactionDoesNotHoldItsConcurrencyKey(t *testing.T) {
 	}
 	d.clean()
 }
+
+// lateType is a type that no store has.
+type lateType struct {
+	N int `json:"n"`
+}
+
+func (lateType) JobType() string { return "late" }
+
+// TestManyCallersDeclareOneType lets many callers enqueue the first jobs of a type at once.
+func TestManyCallersDeclareOneType(t *testing.T) {
+	t.Parallel()
+	d := openCaller(t, Config{})
+	client := rota.New(d.store)
+	errs := make(chan error)
+	const callers = 8
+	for range callers {
+		go func() {
+			errs <- func() error {
+				tx, err := d.pool.Begin(context.Background())
+				if err != nil {
+					return err
+				}
+				defer func() { _ = tx.Rollback(context.Background()) }()
+				if _, err := client.EnqueueTx(context.Background(), tx, lateType{1}); err != nil {
+					return err
+				}
+				return tx.Commit(context.Background())
+			}()
+		}()
+	}
+	for range callers {
+		must(t, <-errs)
+	}
+	if n := rows(t, d.store, `SELECT count(*) FROM rota_jobs WHERE type = 'late'`)[0][0]; n != itoa(callers) {
+		t.Errorf("%s jobs, want %d", n, callers)
+	}
+	d.clean()
+}
+
+func TestRefusalBeforeAnythingIsReadLeavesTransactionUsable(t *testing.T) {
+	t.Parallel()
+	d := openCaller(t, Config{})
+	tx := d.begin(pgx.TxOptions{})
+	result, _ := d.apply(tx, &rota.Enqueue{Meta: rota.NewMeta("test"), Jobs: []rota.NewJob{{}}})
+	if result.Err == nil || result.Err.Code != rota.Invalid {
+		t.Fatalf("got %v, want Invalid", result.Err)
+	}
+	d.order(tx, 1)
+	must(t, tx.Commit(t.Context()))
+}
