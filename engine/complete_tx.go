@@ -53,8 +53,8 @@ import (
 // Keep the transaction short. While it is open it locks the row of the job, and in SQLite
 // all of the file: the lease is not extended meanwhile, and no other process takes the job.
 // Use EnqueueTx in place of Enqueue in it. If the transaction is still open when the handler
-// returns, its context ends at once, which rolls back a transaction that was begun with
-// it. The engine then waits for the end of the transaction, whatever the timeout of the run
+// returns, its context ends at once, which rolls back a *sql.Tx that was begun with it. A
+// pgx.Tx stays open until it is rolled back: defer its Rollback. The engine then waits for the end of the transaction, whatever the timeout of the run
 // is: as long as it is open nothing else can be recorded. The slot is free again after
 // Config.CancelGrace. A shutdown waits as long as for a run that cannot be recorded, and then
 // records nothing: if the transaction is rolled back later, the job is retried when another
