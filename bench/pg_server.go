@@ -37,7 +37,7 @@ func pgBenchmarks() []benchmark {
 		return nil
 	}
 	return slices.Concat([]benchmark{
-		pgEngineBenchmark(), pgInsertBenchmark(), pgLatencyBenchmark(), pgTwoBenchmark(), pgTwoSlowBenchmark(), pgReaderBenchmark(), pgHistoryBenchmark(), pgChurnBenchmark(),
+		pgEngineBenchmark(), pgInsertBenchmark(), pgLatencyBenchmark(), pgTwoBenchmark(), pgTwoSlowBenchmark(), pgReaderBenchmark(), pgHistoryBenchmark(), pgChurnBenchmark(), pgCompleteBenchmark(),
 	}, pgWithoutBenchmarks(), pgChainBenchmarks(), pgTxBenchmarks())
 }
 

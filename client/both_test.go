@@ -219,6 +219,11 @@ func TestEveryMethodHasScenario(t *testing.T) {
 		"Store":    "the store of a server supports only what the other methods need",
 		"Actor":    "a server knows the actor by the token; TestDialRefusesActor",
 		"KnowType": "it changes only the client; the scenario of Edit calls it",
+
+		"EnqueueTx":     "a server has no transactions of its clients; TestClientOfServerRefusesTransactions",
+		"SubmitTx":      "as EnqueueTx",
+		"EnqueueManyTx": "as EnqueueTx",
+		"ScheduleTx":    "as EnqueueTx",
 	}
 	all := reflect.TypeFor[*rota.Client]()
 	for i := range all.NumMethod() {

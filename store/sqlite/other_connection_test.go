@@ -65,7 +65,7 @@ func TestApplyReportsOtherConnectionAfterTimeout(t *testing.T) {
 	execute(t, conn, "BEGIN IMMEDIATE")
 	for range 2 {
 		_, err = s.Apply(t.Context(), batch)
-		checkError(t, err, rota.Unavailable, "another connection holds the file", "end the transaction")
+		checkError(t, err, rota.Busy, "another connection holds the file", "end the transaction")
 		_, err = s.NextDue(t.Context())
 		must(t, err)
 	}
