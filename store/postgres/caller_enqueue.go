@@ -22,8 +22,7 @@ import (
 // time, that the job does not exist, that nobody holds its unique key, and that its priority is
 // empty. The function rota_enqueue_one checks all of that in one statement and inserts the job
 // behind the last one of its priority. If an assumption is wrong it changes nothing, and the plain
-// way is taken. A job with a unique key may have to wait for another transaction, and fail, so it
-// gets a savepoint.
+// way is taken. The statement has a savepoint too, in the same round trip.
 
 // errNotSimple is the error of a batch that the fast path does not take.
 var errNotSimple = errors.New("the batch is not one simple job")
@@ -192,21 +191,15 @@ func (e *simpleEnqueue) Write(c *rules.Changes) error {
 
 // send inserts the job, or returns errNotSimple if an assumption was wrong.
 func (e *simpleEnqueue) send(c *session) error {
-	insert := statement{sql: sqlEnqueueOne, params: e.params(), eachRow: e.scan}
-	if e.job.UniqueKey == "" {
-		return e.checked(c.send(e.ctx, insert))
-	}
-	err := c.send(e.ctx, statement{sql: sqlSavepoint}, insert, statement{sql: sqlReleaseSavepoint})
-	if err != nil && !c.conn.IsClosed() {
-		ctx, done := context.WithTimeout(context.WithoutCancel(e.ctx), rollbackMax)
-		defer done()
-		_ = c.send(ctx, statement{sql: sqlRollbackToSavepoint}, statement{sql: sqlReleaseSavepoint}) // a failure is seen by the next statement
-	}
-	return e.checked(err)
-}
-
-func (e *simpleEnqueue) checked(err error) error {
-	if err == nil && e.xid == 0 {
+	opened := false
+	err := c.send(e.ctx,
+		statement{sql: sqlSavepoint, afterRows: func() { opened = true }},
+		statement{sql: sqlEnqueueOne, params: e.params(), eachRow: e.scan},
+		statement{sql: sqlReleaseSavepoint})
+	switch {
+	case err != nil && opened:
+		c.rollbackToSavepoint(e.ctx)
+	case err == nil && e.xid == 0:
 		return errNotSimple
 	}
 	return err

@@ -61,7 +61,6 @@ func (s *Store) applyInCaller(ctx context.Context, conn *pgx.Conn, b rota.Batch)
 		if err == nil {
 			return results, t.pendingWork(), nil
 		}
-		t.rollbackTo()
 		if reason := t.caller.refusal; reason != nil {
 			return nil, nil, reason
 		}
@@ -100,6 +99,7 @@ func (s *Store) callerTx(ctx context.Context, conn *pgx.Conn, b rota.Batch, pess
 
 // applyInside decides and writes a batch within the savepoint.
 func (t *tx) applyInside(b rota.Batch) ([]rota.Result, error) {
+	defer t.rollbackTo() // does nothing after the release
 	t.beginInside()
 	if t.store.config.Clock != nil {
 		t.testClock = rules.Reading{Now: t.store.config.Clock(), ReadAt: time.Now()}
@@ -189,8 +189,6 @@ func (t *tx) checkSnapshot(u *rules.UnitOfWork, l *rules.Locks) error {
 // nothing was written, it rolls back to the savepoint, which also releases the locks.
 func (t *tx) release() error {
 	if !t.caller.wrote {
-		t.pending = nil
-		t.rollbackTo()
 		return nil
 	}
 	if t.caller.settings == nil { // nothing was read
@@ -200,16 +198,23 @@ func (t *tx) release() error {
 	}
 	return t.read(append(t.caller.readXid(),
 		statement{sql: sqlCallerSettings, params: t.caller.settings},
-		statement{sql: sqlReleaseSavepoint},
+		statement{sql: sqlReleaseSavepoint, afterRows: func() { t.caller.opened = false }},
 	)...)
 }
 
-// rollbackTo undoes the work of this attempt, and its settings, if the connection still works.
+// rollbackTo undoes the work of this attempt, and its settings, if the savepoint is still open.
 func (t *tx) rollbackTo() {
-	ctx, done := context.WithTimeout(context.WithoutCancel(t.ctx), rollbackMax)
+	if t.caller.opened {
+		t.rollbackToSavepoint(t.ctx)
+	}
+}
+
+// rollbackToSavepoint undoes what follows the savepoint, if the connection still works.
+func (s *session) rollbackToSavepoint(ctx context.Context) {
+	ctx, done := context.WithTimeout(context.WithoutCancel(ctx), rollbackMax)
 	defer done()
-	if !t.caller.opened || t.conn.IsClosed() || t.conn.TxStatus() == statusIdle {
+	if s.conn.IsClosed() || s.conn.TxStatus() == statusIdle {
 		return
 	}
-	_ = t.send(ctx, statement{sql: sqlRollbackToSavepoint}, statement{sql: sqlReleaseSavepoint}) // a failure is seen by the next statement
+	_ = s.send(ctx, statement{sql: sqlRollbackToSavepoint}, statement{sql: sqlReleaseSavepoint}) // a failure is seen by the next statement
 }

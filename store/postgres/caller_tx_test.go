@@ -197,6 +197,9 @@ func TestFastPathOfCallersIsNotCompiled(t *testing.T) {
 		if !strings.Contains(f[1], "jit=off") {
 			t.Errorf("the function %s has the settings %s, without jit=off", f[0], f[1])
 		}
+		if !strings.Contains(f[1], "lock_timeout="+callerLockTimeout) {
+			t.Errorf("the function %s has the settings %s, without the lock time-out of rota.TxLockWait", f[0], f[1])
+		}
 	}
 }
 
@@ -483,4 +486,29 @@ func TestRefusalBeforeAnythingIsReadLeavesTransactionUsable(t *testing.T) {
 	}
 	d.order(tx, 1)
 	must(t, tx.Commit(t.Context()))
+}
+
+// TestFailureOfFastPathLeavesTransactionUsable sends a simple job that the database refuses.
+func TestFailureOfFastPathLeavesTransactionUsable(t *testing.T) {
+	t.Parallel()
+	d := openCaller(t, Config{})
+	ctx := t.Context()
+	_, err := d.pool.Exec(ctx, d.store.dialect.qualify(`ALTER TABLE rota_jobs ADD CONSTRAINT jobs_of_test CHECK (params NOT LIKE '%refused%')`))
+	must(t, err)
+	conn, err := d.pool.Acquire(ctx)
+	must(t, err)
+	defer conn.Release()
+	for round, params := range []string{`{}`, `{"text": "refused"}`} { // the first makes the connection known
+		tx, err := conn.Begin(ctx)
+		must(t, err)
+		_, _, err = d.store.ApplyTx(ctx, tx, rota.Batch{Commands: []rota.Command{&rota.Enqueue{Meta: rota.NewMeta("test"), Jobs: []rota.NewJob{{Type: "mail", Params: []byte(params)}}}}})
+		if refused := stateOf(err) == "23514"; refused != (round == 1) {
+			t.Fatalf("%s: got %v", params, err)
+		}
+		d.order(tx, round)
+		must(t, tx.Commit(ctx))
+	}
+	if n := rows(t, d.store, `SELECT count(*) FROM rota_jobs`)[0][0]; n != "1" {
+		t.Errorf("%s jobs, want 1", n)
+	}
 }
