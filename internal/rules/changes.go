@@ -100,6 +100,11 @@ func InsertsOnly[K comparable, T any](c *Changes, of *RowKind[K, T]) bool {
 	return !slices.ContainsFunc(of.Changes(c), func(one Change[K, T]) bool { return one.Was != nil || one.Is == nil })
 }
 
+// UpdatesOnly reports whether the changes update jobs, and nothing else.
+func UpdatesOnly(c *Changes) bool {
+	return len(c.NewJobs)+len(c.RemovedJobs)+len(c.Audit)+len(c.rows) == 0
+}
+
 // ChangesAny reports whether rows of some kinds change.
 func ChangesAny(c *Changes, kinds ...interface{ number() kind }) bool {
 	return slices.ContainsFunc(kinds, func(k interface{ number() kind }) bool { return c.rows[k.number()] != nil })

@@ -40,7 +40,7 @@ func (s *Store) ApplyTx(ctx context.Context, callerTx any, b rota.Batch) ([]rota
 		if err = checkCaller(conn); err != nil {
 			return err
 		}
-		if results, work, err = s.enqueueInCaller(ctx, conn, b); err == errNotSimple {
+		if results, work, err = s.applySimple(ctx, conn, b); err == errNotSimple {
 			results, work, err = s.applyInCaller(ctx, conn, b)
 		}
 		return err

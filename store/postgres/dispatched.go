@@ -50,6 +50,14 @@ func (d *dispatchedCache) load(t *tx, ids []rota.ID, u *rules.UnitOfWork) (other
 	return others
 }
 
+// get returns a cached job.
+func (d *dispatchedCache) get(id rota.ID) (known dispatchedJob, is bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	known, is = d.jobs[id]
+	return known, is
+}
+
 // update caches the jobs that a committed transaction has dispatched, and drops the other jobs that
 // it changed. It caches copies without params, because the caller of a claim may change its answer.
 func (d *dispatchedCache) update(t *tx) {

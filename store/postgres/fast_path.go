@@ -25,14 +25,15 @@ const (
 	JoinedLimitsCheck                      // check limits, reservation and types in one statement
 	JoinedNotify                           // send NOTIFY in the round trip of the COMMIT
 	CallerEnqueue                          // enqueue a simple job in a transaction of the caller with one statement
+	CallerFinish                           // complete a simple run in a transaction of the caller with one statement
 )
 
 // EveryFastPath is the set of all fast paths.
-const EveryFastPath = CallerEnqueue<<1 - 1
+const EveryFastPath = CallerFinish<<1 - 1
 
 var fastPathNames = []string{
 	"idle-path", "unsent-claim", "row-cache", "dispatched-cache", "webhook-cache", "single-type",
-	"unread-new-jobs", "copy", "used-columns", "joined-limits-check", "joined-notify", "caller-enqueue",
+	"unread-new-jobs", "copy", "used-columns", "joined-limits-check", "joined-notify", "caller-enqueue", "caller-finish",
 }
 
 // FastPaths returns the fast paths one by one.
