@@ -7,7 +7,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/store/postgres/pgtest"
@@ -83,24 +85,75 @@ func TestStoreLeavesNoStateInPooledBackends(t *testing.T) {
 		})
 	}
 	all.Wait()
-	checkBackends := func() {
-		t.Helper()
-		backends := borrowBackends(t, bouncer.URL(database))
-		for _, backend := range backends {
-			for what, sql := range leftovers {
-				if got := singleValue(t, backend, sql); got != "" {
-					t.Errorf("a backend has leftover %s: %s", what, got)
-				}
+	checkBackends(t, bouncer.URL(database))
+	must(t, s.Close())
+	checkBackends(t, bouncer.URL(database))
+}
+
+// checkBackends checks that nothing is left in the backends of a pooler.
+func checkBackends(t *testing.T, url string) {
+	t.Helper()
+	backends := borrowBackends(t, url)
+	for _, backend := range backends {
+		for what, sql := range leftovers {
+			if got := singleValue(t, backend, sql); got != "" {
+				t.Errorf("a backend has leftover %s: %s", what, got)
 			}
 		}
-		for _, backend := range backends {
-			_, err := backend.Exec(t.Context(), "ROLLBACK").ReadAll()
-			must(t, err)
-		}
 	}
-	checkBackends()
-	must(t, s.Close())
-	checkBackends()
+	for _, backend := range backends {
+		_, err := backend.Exec(t.Context(), "ROLLBACK").ReadAll()
+		must(t, err)
+	}
+}
+
+// TestTransactionsOfCallersBehindPooler has a program, and once the store too, connect through a pooler
+// in transaction mode. The program must not prepare statements there, so it uses the simple protocol.
+func TestTransactionsOfCallersBehindPooler(t *testing.T) {
+	server := pgtest.Shared(t)
+	bouncer := server.Bouncer(t, pgtest.Transaction)
+	for name, storeURL := range map[string]func(string) string{"the store on the server": server.URL, "the store behind the pooler": bouncer.URL} {
+		t.Run(name, func(t *testing.T) {
+			database := newDatabase(t)
+			s := openAt(t, storeURL(database), Config{Logger: quiet})
+			config, err := pgxpool.ParseConfig(bouncer.URL(database))
+			must(t, err)
+			config.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeSimpleProtocol
+			pool, err := pgxpool.NewWithConfig(t.Context(), config)
+			must(t, err)
+			defer pool.Close()
+			d := &callerDatabase{t, s, pool, storeURL(database)}
+			_, err = pool.Exec(t.Context(), `CREATE TABLE orders (id bigint PRIMARY KEY, note text)`)
+			must(t, err)
+			done[*rota.TypePut](t, s, &rota.PutType{Meta: rota.NewMeta("test"), Name: "mail"})
+			for id := range 10 {
+				tx := d.begin(pgx.TxOptions{})
+				d.order(tx, 2*id)
+				submitted, pending := d.enqueue(tx, rota.NewJob{})
+				end, want := tx.Commit, id%2 == 0
+				if !want {
+					end = tx.Rollback
+				}
+				must(t, end(t.Context()))
+				if got := committed(t, pending); got != want || d.exists(submitted.Job.ID) != want {
+					t.Errorf("job %d: committed %t, want %t", id, got, want)
+				}
+			}
+			for id := range 3 {
+				r := d.run(rota.NewJob{})
+				tx := d.begin(pgx.TxOptions{})
+				d.order(tx, 2*id+1)
+				answer, _, err := r.finish(tx, r.completion())
+				must(t, err)
+				must(t, tx.Commit(t.Context()))
+				if got := r.stored().Run.Outcome; answer.Outcome != rota.OutcomeCompleted || got != rota.OutcomeCompleted {
+					t.Errorf("run %d: %+v, stored %s", id, answer, got)
+				}
+			}
+			d.clean()
+			checkBackends(t, bouncer.URL(database))
+		})
+	}
 }
 
 // runOneJob enqueues, claims and finishes a job, and reads.
