@@ -74,7 +74,7 @@ var packageRules = map[string]packageRule{
 	"action/sandbox/internal/shim": {layer: 2, only: []string{"action/sandbox"}}, // the process around the program; imports little
 
 	"engine":          {layer: 4, tests: []string{"store/sqlite", "store/wrap", "store/postgres", "store/postgres/pgtest"}},
-	"store/sqlite":    {layer: 4, tests: []string{"store/storetest", "store/wrap"}},
+	"store/sqlite":    {layer: 4, tests: []string{"store/storetest", "store/wrap", "store/sqlite/sqlitetest"}},
 	"store/postgres":  {layer: 4, tests: []string{"store/storetest", "store/wrap", "store/postgres/pgtest"}},
 	"store/wrap":      {layer: 4, tests: []string{"store/storetest", "store/sqlite"}},
 	"store/storetest": {layer: 4, tests: []string{"store/sqlite", "store/wrap"}},
@@ -82,6 +82,8 @@ var packageRules = map[string]packageRule{
 	"store/transfer": {layer: 3, beside: []string{"internal/storekit"}, tests: []string{"store/sqlite", "store/postgres", "store/postgres/pgtest", "store/storetest"}},
 
 	"store/postgres/pgtest": {layer: 4}, // servers for tests
+
+	"store/sqlite/sqlitetest": {layer: 5}, // changes files for tests
 
 	"store/postgres/pgtest/withpostgres": {layer: 5}, // starts one for the tests of all packages
 

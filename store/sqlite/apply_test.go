@@ -7,19 +7,20 @@ import (
 	"time"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/store/sqlite/sqlitetest"
 )
 
 // TestRecoverSettlesRowsNoCommandLeaves damages a row in ways that the constraints allow. Recover
 // settles it and the rows beside it.
 func TestRecoverSettlesRowsNoCommandLeaves(t *testing.T) {
 	for name, harm := range map[string]string{
-		"a job with a run id and without a run": withoutRun(":job"),
+		"a job with a run id and without a run": sqlitetest.WithoutRun(":job"),
 		"an outcome without an end time":        `UPDATE rota_jobs SET outcome = 'FAILED' WHERE id = :job`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := openTest(t, Config{})
 			jobs := running(t, s, 3)
-			damage(t, s.path, []string{harm}, jobs[1].ID)
+			sqlitetest.Damage(t, s.path, []string{harm}, jobs[1].ID)
 			again := at(time.Minute, &rota.Recover{Meta: rota.NewMeta(""), Runner: "node", Incarnation: nextIncarnation})
 			reply := apply(t, s, again)[0].Reply.(*rota.Recovered)
 			if len(reply.Jobs) != 3 || reply.More {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/store/sqlite/sqlitetest"
 )
 
 func wantIntact(t testing.TB, s *Store, entries int64) {
@@ -43,7 +44,7 @@ func existingEntries(t testing.TB, path string, n int) {
 
 // TestOpenSealsExistingEntries opens a store whose entries are not sealed yet.
 func TestOpenSealsExistingEntries(t *testing.T) {
-	path := filepath.Join(memoryDir(t), "rota.db")
+	path := filepath.Join(sqlitetest.MemoryDir(t), "rota.db")
 	existingEntries(t, path, 2500)
 	s, err := OpenWith(path, Config{Logger: quiet})
 	must(t, err)
@@ -53,7 +54,7 @@ func TestOpenSealsExistingEntries(t *testing.T) {
 
 // TestOpenContinuesSealingAfterCrash ends the first start of an upgraded store between two pages.
 func TestOpenContinuesSealingAfterCrash(t *testing.T) {
-	path := filepath.Join(memoryDir(t), "rota.db")
+	path := filepath.Join(sqlitetest.MemoryDir(t), "rota.db")
 	existingEntries(t, path, 2500)
 	crash := errors.New("the process ends here")
 	_, err := OpenWith(path, Config{Logger: quiet, injectFault: func(statement int) error {

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/store/sqlite/sqlitetest"
 	"github.com/rotajobs/rota/store/storetest"
 )
 
@@ -94,7 +95,7 @@ func TestFailedStatementChangesNothing(t *testing.T) {
 // copyFiles copies the files of a store as they are on disk.
 func copyFiles(t testing.TB, path string) string {
 	t.Helper()
-	dir := memoryDir(t)
+	dir := sqlitetest.MemoryDir(t)
 	for _, suffix := range []string{"", "-wal"} {
 		from, err := os.Open(path + suffix)
 		if err != nil {

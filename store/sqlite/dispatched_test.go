@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/store/sqlite/sqlitetest"
 )
 
 // TestFinishSeesChangesOfOtherConnection removes a run through another connection: Finish must not
@@ -13,7 +14,7 @@ import (
 func TestFinishSeesChangesOfOtherConnection(t *testing.T) {
 	s := openTest(t, Config{})
 	jobs := running(t, s, 2)
-	damage(t, s.path, []string{withoutRun(":job"), `UPDATE rota_jobs SET run_id = NULL WHERE id = :job`}, jobs[0].ID)
+	sqlitetest.Damage(t, s.path, []string{sqlitetest.WithoutRun(":job"), `UPDATE rota_jobs SET run_id = NULL WHERE id = :job`}, jobs[0].ID)
 	finish := &rota.Finish{Meta: rota.NewMeta(""), Items: []rota.FinishItem{
 		{LeaseRef: lease(jobs[0]), Outcome: rota.OutcomeCompleted}, {LeaseRef: lease(jobs[1]), Outcome: rota.OutcomeCompleted},
 	}}

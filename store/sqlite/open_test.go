@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/store/sqlite/sqlitetest"
 )
 
 // checkError checks the code of an error and that its text contains some words.
@@ -137,7 +138,7 @@ func make50() []rota.NewJob {
 func TestUncleanStopIsLoggedOnce(t *testing.T) {
 	s := openTest(t, Config{})
 	jobs := fillJobs(t, s)
-	corrupt(t, s.path, jobs, []string{withoutRun(":running")})
+	corrupt(t, s.path, jobs, []string{sqlitetest.WithoutRun(":running")})
 	crashed := copyFiles(t, s.path)
 	open := func() string {
 		t.Helper()

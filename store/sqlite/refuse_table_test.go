@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/rotajobs/rota/store/sqlite/sqlitetest"
 )
 
 // attempt is a statement from a connection without the rules, on the rows of insertGuardedRows.
@@ -174,8 +176,8 @@ var forbiddenDeletes = []attempt{
 	{"a queued retry removed", `DELETE FROM rota_jobs WHERE id = :retry`, saysLeave},
 	{"everything removed", `DELETE FROM rota_jobs`, saysLeave},
 	{"long params removed", `DELETE FROM rota_params WHERE job_id = :long`, saysParamsLeave},
-	{"an open run removed", withoutRun(":running"), saysRunIdentity},
-	{"a closed run removed", withoutRun(":completed"), saysRunIdentity},
+	{"an open run removed", sqlitetest.WithoutRun(":running"), saysRunIdentity},
+	{"a closed run removed", sqlitetest.WithoutRun(":completed"), saysRunIdentity},
 	{"an audit entry removed", `DELETE FROM rota_audit`, saysAudit},
 	{"the anchor of the audit moved back", `UPDATE rota_audit_anchor SET removed_before = removed_before - 1`, saysAuditAnchor},
 	{"the anchor of the audit removed", `DELETE FROM rota_audit_anchor`, saysAuditAnchor},

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/store/sqlite/sqlitetest"
 	"zombiezen.com/go/sqlite"
 	"zombiezen.com/go/sqlite/sqlitex"
 )
@@ -70,8 +71,8 @@ var corruptions = []corruption{
 		[]string{rota.CheckFile, rota.CheckSequelUnfinished},
 	},
 
-	{rota.CheckRunningWithoutRun, "open", []string{withoutRun(":running")}, nil},
-	{rota.CheckRunningWithoutRun, "ended", []string{withoutRun(":completed")}, nil},
+	{rota.CheckRunningWithoutRun, "open", []string{sqlitetest.WithoutRun(":running")}, nil},
+	{rota.CheckRunningWithoutRun, "ended", []string{sqlitetest.WithoutRun(":completed")}, nil},
 	{rota.CheckOrphanRun, "what is left of one", []string{`UPDATE rota_jobs SET progress = '7' WHERE id = :queued`}, []string{rota.CheckFile}},
 	{rota.CheckOrphanRun, "a token", []string{`UPDATE rota_jobs SET token = randomblob(16) WHERE id = :cancelled`}, []string{rota.CheckFile}},
 	{rota.CheckRunWithoutRunningJob, "a queued job", []string{
@@ -164,7 +165,7 @@ func checkCorruptions(t *testing.T, fill func(testing.TB, rota.Store) map[string
 	must(t, err)
 	for _, c := range corruptions {
 		t.Run(c.check+"/"+c.name, func(t *testing.T) {
-			path := filepath.Join(memoryDir(t), "rota.db")
+			path := filepath.Join(sqlitetest.MemoryDir(t), "rota.db")
 			must(t, os.WriteFile(path, healthy, 0o600))
 			corrupt(t, path, jobs, c.sql)
 			found := violationsOf(t, path)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/store/sqlite/sqlitetest"
 )
 
 func TestVerifyIsCleanAfterRandomCommands(t *testing.T) {
@@ -108,7 +109,7 @@ func TestVerifyOpenChecksOnlyOpenRows(t *testing.T) {
 	jobs := fillJobs(t, s)
 	corrupt(t, s.path, jobs, []string{
 		`UPDATE rota_jobs SET jitter = 1.5 WHERE id = :completed`,
-		withoutRun(":running"),
+		sqlitetest.WithoutRun(":running"),
 		`UPDATE rota_jobs SET sequel = NULL WHERE id = :kept`,
 	})
 	var found []string

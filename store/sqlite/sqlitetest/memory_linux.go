@@ -1,4 +1,4 @@
-package sqlite
+package sqlitetest
 
 import "golang.org/x/sys/unix"
 

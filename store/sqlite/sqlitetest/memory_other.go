@@ -1,6 +1,6 @@
 //go:build !linux
 
-package sqlite
+package sqlitetest
 
 // freeBytes returns 0, so that tests use the disk.
 func freeBytes(string) uint64 { return 0 }
