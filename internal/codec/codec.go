@@ -37,6 +37,7 @@ const codecVersion = 1
 const (
 	EncodedMax = 64 << 20          // bytes
 	EntriesMax = 10 * rota.JobsMax // commands, jobs, items and strings in lists, all together
+	listMax    = rota.ExpectMax    // entries of one list: the longest that a valid command has
 )
 
 // wireCommands maps wire numbers to commands. A number is never reused.
@@ -146,8 +147,8 @@ func tooLong(n int) *rota.Error {
 func countEntry(total *int, index int) *rota.Error {
 	*total++
 	switch {
-	case index >= rota.BatchMax:
-		return rota.Invalidf("", "the list has more than %d entries", rota.BatchMax)
+	case index >= listMax:
+		return rota.Invalidf("", "the list has more than %d entries", listMax)
 	case *total > EntriesMax:
 		return rota.Invalidf("", "the batch has more than %d entries; split it", EntriesMax)
 	}

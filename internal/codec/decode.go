@@ -92,7 +92,7 @@ func (d *decoder) entriesAhead(f *planField) int {
 	rest := d.data
 	for count := 1; ; count++ {
 		n := protowire.ConsumeFieldValue(f.number, wireType[f.kind], rest)
-		if n < 0 || count == rota.BatchMax {
+		if n < 0 || count == listMax {
 			return count
 		}
 		rest = rest[n:]

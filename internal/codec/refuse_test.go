@@ -85,9 +85,9 @@ func TestDecodeRefusesEveryTruncation(t *testing.T) {
 
 func TestCodecBoundsListsAndBatches(t *testing.T) {
 	ready := "\x12\x02\x12\x00"
-	tooMany := "\x01" + strings.Repeat(ready, rota.BatchMax+1)
+	tooMany := "\x01" + strings.Repeat(ready, listMax+1)
 	_, err := DecodeBatch([]byte(tooMany))
-	checkRefusal(t, err, "decode", "commands[10000]", "more than 10000 entries")
+	checkRefusal(t, err, "decode", "commands[50000]", "more than 50000 entries")
 	if _, err := DecodeBatch([]byte(tooMany[:len(tooMany)-len(ready)])); err != nil {
 		t.Errorf("a full batch is refused: %v", err)
 	}
@@ -96,8 +96,8 @@ func TestCodecBoundsListsAndBatches(t *testing.T) {
 
 	_, err = AppendBatch(nil, rota.Batch{Commands: make([]rota.Command, rota.BatchMax+1)})
 	checkRefusal(t, err, "encode", "commands[0]", "the command is nil")
-	_, err = AppendBatch(nil, rota.Batch{Commands: []rota.Command{&rota.Enqueue{Jobs: make([]rota.NewJob, rota.JobsMax+1)}}})
-	checkRefusal(t, err, "encode", "commands[0].jobs[10000]", "more than 10000 entries")
+	_, err = AppendBatch(nil, rota.Batch{Commands: []rota.Command{&rota.Enqueue{Jobs: make([]rota.NewJob, listMax+1)}}})
+	checkRefusal(t, err, "encode", "commands[0].jobs[50000]", "more than 50000 entries")
 
 	full := &rota.Enqueue{Jobs: make([]rota.NewJob, rota.JobsMax)}
 	_, err = AppendBatch(nil, rota.Batch{Commands: []rota.Command{full, full, full, full, full, full, full, full, full, full}})
