@@ -234,6 +234,3 @@ func (c Column[T]) updateOnly() Column[T] {
 	c.later = true
 	return c
 }
-
-// setByStore makes the store set a column: neither the insert nor an update of the table writes it.
-func (c Column[T]) setByStore() Column[T] { return c.insertOnly().updateOnly() }
