@@ -12,11 +12,16 @@ TESTFLAGS := -vet=off -ldflags=-w
 
 # Packages that make quick skips and make test runs: their tests kill processes, start
 # other servers and clients, or take long and rarely fail.
-SLOW := action|cmd/rota|deploy|sql/translate|sql/catalog|examples|node/crashtest|sql/pgwire/drivertest|store/postgres/pgtest|store/txcrash|worker
+SLOW := action|cmd/rota|deploy|sql/translate|sql/catalog|examples|node/crashtest|sql/pgwire/drivertest|store/dynamo/dyntest|store/postgres/pgtest|store/txcrash|worker
 
 # Tools run at fixed versions and are not in go.mod.
 GOFUMPT     := $(GO) run mvdan.cc/gofumpt@v0.12.0
 STATICCHECK := $(GO) run honnef.co/go/tools/cmd/staticcheck@v0.8.2
+
+# Servers that speak the protocol of DynamoDB, for tests. They are packages of npm, which make
+# dynamo installs in a directory that git ignores.
+DYNAMO_PACKAGES := dynalite@4.0.0 $(if $(filter Linux-x86_64,$(shell uname -sm | tr ' ' -)),@dynoxide/linux-x64@1.2.1)
+DYNAMO_DIR      := bin/dynamo
 
 # Go modules besides the main one, such as the benchmarks, which depend on other queues.
 MODULES := $(patsubst %/go.mod,%,$(wildcard */go.mod))
@@ -28,7 +33,7 @@ BUILD := CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false -ldflags '-s -w -bu
 DIST      ?= dist
 PLATFORMS ?= linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64
 
-.PHONY: help build release run quick test deep withpostgres python postgres mariadb drivers systemd check format vet lint fuzz hours crash soak-exec bench clean
+.PHONY: help build release run quick test deep withpostgres python postgres dynamo mariadb drivers systemd check format vet lint fuzz hours crash soak-exec bench clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -51,14 +56,14 @@ run: build ## build and run the server in ./rota-data until Ctrl-C; ARGS='--work
 # tests that were skipped, such as those of a feature that the kernel lacks. The longest run
 # first, so that no processor is idle at the end. Of the benchmarks only the unit tests
 # run, which are short.
-test: format vet python postgres mariadb drivers systemd withpostgres ## check the formatting, vet, and run all tests; CI runs this
+test: format vet python postgres dynamo mariadb drivers systemd withpostgres ## check the formatting, vet, and run all tests; CI runs this
 	@set -e; for module in $(MODULES); do (cd $$module && $(GO) test $(TESTFLAGS) -short ./...); done
 	@$(GO) build -o bin/testskips ./internal/testskips
 	bin/withpostgres bin/testskips $(GO) test $(TESTFLAGS) -timeout 20m ./store/postgres ./store/sqlite ./...
 
 # With -short the conformance suite runs completely on SQLite, and in part on PostgreSQL.
 # The test files are in memory if 4 GB are free; make test uses the disk.
-quick: format postgres withpostgres ## vet and run the tests that a change most likely breaks, in one and a half to two minutes; use it while you work
+quick: format postgres dynamo withpostgres ## vet and run the tests that a change most likely breaks, in one and a half to two minutes; use it while you work
 	$(GO) vet ./...
 	@export GOTMPDIR=$${GOTMPDIR:-$${TMPDIR:-/tmp}}; \
 	[ "$$(df -Pk /dev/shm 2>/dev/null | awk 'END { print $$4 }')" -gt 4000000 ] 2>/dev/null && export TMPDIR=/dev/shm; \
@@ -90,6 +95,20 @@ postgres:
 	[ -x /usr/sbin/pgbouncer ] || command -v pgbouncer >/dev/null || set -- "$$@" pgbouncer; \
 	[ $$# = 0 ] || { echo "installing $$*, which the tests of the PostgreSQL store need"; \
 		sudo=$$([ "$$(id -u)" = 0 ] || echo sudo); $$sudo apt-get update -qq && $$sudo apt-get install -y -qq "$$@"; }
+
+# The tests of the DynamoDB store start Dynoxide, a static program, and Dynalite, which runs in
+# Node.js. The tests of Dynoxide are skipped on other systems than Linux on x86-64. The file versions
+# is written last: it names what is completely installed.
+dynamo: ## install the servers that tests of the DynamoDB store start, in bin/dynamo
+	@[ "$$(cat $(DYNAMO_DIR)/versions 2>/dev/null)" = '$(DYNAMO_PACKAGES)' ] && command -v node >/dev/null && exit 0; \
+	command -v npm >/dev/null || { echo "installing nodejs and npm, which the tests of the DynamoDB store need"; \
+		sudo=$$([ "$$(id -u)" = 0 ] || echo sudo); $$sudo apt-get update -qq && $$sudo apt-get install -y -qq nodejs npm; } || exit 1; \
+	major=$$(node -p 'process.versions.node.split(".")[0]') && [ "$$major" -ge 20 ] || { \
+		echo "make dynamo: dynalite needs Node.js 20 or later, and this is $$(node --version); install a later one, then run make dynamo again" >&2; exit 1; }; \
+	echo "installing $(DYNAMO_PACKAGES), which the tests of the DynamoDB store need"; \
+	rm -rf $(DYNAMO_DIR) && mkdir -p $(DYNAMO_DIR) && \
+	npm install --prefix $(DYNAMO_DIR) --no-save --no-package-lock --no-audit --no-fund --ignore-scripts --loglevel=error $(DYNAMO_PACKAGES) && \
+	echo '$(DYNAMO_PACKAGES)' > $(DYNAMO_DIR)/versions
 
 # Jobs of type sql are also tested on MariaDB.
 mariadb:

@@ -85,6 +85,8 @@ var packageRules = map[string]packageRule{
 
 	"store/sqlite/sqlitetest": {layer: 5}, // changes files for tests
 
+	"store/dynamo/dyntest": {layer: 4}, // servers for tests
+
 	"store/postgres/pgtest/withpostgres": {layer: 5}, // starts one for the tests of all packages
 
 	// Only stores import the rules. The conformance suite and its model must not:
