@@ -23,19 +23,19 @@ var TokenScopes = []TokenScope{ScopeRead, ScopeWrite, ScopeWorker, ScopeSession}
 
 // AccessToken is a token of a user. The token itself, rota_ID_SECRET, is shown once and not stored.
 type AccessToken struct {
-	ID         string // letters and digits; it is part of the token
-	User       string // the token has no effect if the user was created later
-	Scope      TokenScope
-	Type       string // of scope worker: the only type it may claim; empty: all
-	Job        string // the only definition it may see and use; empty: all
-	Hash       string // SHA-256 of the whole token: 64 lower-case hexadecimal digits
-	Verifier   string // SCRAM verifier of the whole token, for the SQL port
-	CreatedBy  string
-	CreatedAt  time.Time
-	ExpiresAt  time.Time // zero: never
-	LastUsedAt time.Time // within a minute; zero: never
-	RevokedAt  time.Time // zero: not revoked
-	RevokedBy  string
+	ID         string     `wire:"1"` // letters and digits; it is part of the token
+	User       string     `wire:"2"` // the token has no effect if the user was created later
+	Scope      TokenScope `wire:"3"`
+	Type       string     `wire:"4"` // of scope worker: the only type it may claim; empty: all
+	Job        string     `wire:"5"` // the only definition it may see and use; empty: all
+	Hash       string     `wire:"6"` // SHA-256 of the whole token: 64 lower-case hexadecimal digits
+	Verifier   string     `wire:"7"` // SCRAM verifier of the whole token, for the SQL port
+	CreatedBy  string     `wire:"8"`
+	CreatedAt  time.Time  `wire:"9"`
+	ExpiresAt  time.Time  `wire:"10"` // zero: never
+	LastUsedAt time.Time  `wire:"11"` // within a minute; zero: never
+	RevokedAt  time.Time  `wire:"12"` // zero: not revoked
+	RevokedBy  string     `wire:"13"`
 }
 
 // UsableAt reports whether the token is neither expired nor revoked.

@@ -117,8 +117,8 @@ func NewMeta(actor string) Meta {
 // Result is the answer to one command: a Reply, or an error if the command was refused
 // and changed nothing.
 type Result struct {
-	Reply Reply
-	Err   *Error
+	Reply Reply  `wire:"1"`
+	Err   *Error `wire:"2"`
 }
 
 // Reply is the answer of a command that was applied. The set is closed: one type per

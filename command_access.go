@@ -59,8 +59,8 @@ func optionalLength(text *string) int {
 // PrincipalPut answers PutPrincipal. Changed is false if nothing changed. Principal is nil if the
 // command was sent again and the principal has been dropped since.
 type PrincipalPut struct {
-	Principal *Principal
-	Changed   bool
+	Principal *Principal `wire:"1"`
+	Changed   bool       `wire:"2"`
 }
 
 func (*PrincipalPut) reply() {}
@@ -83,7 +83,9 @@ func (c *DropPrincipal) Validate() error {
 
 // PrincipalDropped answers DropPrincipal. Gone means that an earlier sending of the command
 // dropped it.
-type PrincipalDropped struct{ Gone bool }
+type PrincipalDropped struct {
+	Gone bool `wire:"1"`
+}
 
 func (*PrincipalDropped) reply() {}
 
@@ -148,9 +150,9 @@ func (c *GrantPrivileges) weigh() (entries, bytes int) {
 // Granted answers GrantPrivileges, with the principals in the order of the command. A principal that has
 // been dropped since is omitted from the answer to a command that was sent again.
 type Granted struct {
-	Principals []*Principal
-	Changed    bool
-	Repeated   bool // an earlier sending of the command changed them
+	Principals []*Principal `wire:"1"`
+	Changed    bool         `wire:"2"`
+	Repeated   bool         `wire:"3"` // an earlier sending of the command changed them
 }
 
 func (*Granted) reply() {}
@@ -182,8 +184,8 @@ func (c *RevokeToken) Validate() error { return asError(checkTokenID("token_id",
 
 // TokenRevoked answers RevokeToken. Changed is false if the token was revoked before.
 type TokenRevoked struct {
-	Token   *AccessToken
-	Changed bool
+	Token   *AccessToken `wire:"1"`
+	Changed bool         `wire:"2"`
 }
 
 func (*TokenRevoked) reply() {}
@@ -224,6 +226,8 @@ func (c *TouchTokens) Validate() error {
 func (c *TouchTokens) weigh() (entries, bytes int) { return len(c.Uses), entryBytes * len(c.Uses) }
 
 // TokensTouched answers TouchTokens with the number of tokens that changed.
-type TokensTouched struct{ Touched int }
+type TokensTouched struct {
+	Touched int `wire:"1"`
+}
 
 func (*TokensTouched) reply() {}

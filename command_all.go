@@ -53,7 +53,9 @@ func (c *All) weigh() (entries, bytes int) {
 }
 
 // AllDone answers All, with one reply per member.
-type AllDone struct{ Replies []Reply }
+type AllDone struct {
+	Replies []Reply `wire:"1"`
+}
 
 func (*AllDone) reply() {}
 

@@ -59,8 +59,8 @@ func (c *SwitchType) Validate() error { return asError(checkName("name", c.Name,
 
 // TypePut answers PutType and SwitchType. Changed is false if nothing changed.
 type TypePut struct {
-	Type    *Type
-	Changed bool
+	Type    *Type `wire:"1"`
+	Changed bool  `wire:"2"`
 }
 
 func (*TypePut) reply() {}
@@ -141,9 +141,9 @@ func (c *Unarchive) Validate() error { return asError(checkName("name", c.Name, 
 // TemplatePut answers PutTemplate, Archive and Unarchive. Disabled counts the schedules
 // that this command disabled; Sweep disables the others.
 type TemplatePut struct {
-	Template *Template
-	Changed  bool
-	Disabled int
+	Template *Template `wire:"1"`
+	Changed  bool      `wire:"2"`
+	Disabled int       `wire:"3"`
 }
 
 func (*TemplatePut) reply() {}
@@ -230,8 +230,8 @@ func (c *PutThrottle) weigh() (entries, bytes int) {
 
 // ThrottlePut answers PutThrottle.
 type ThrottlePut struct {
-	Throttle *Throttle
-	Changed  bool
+	Throttle *Throttle `wire:"1"`
+	Changed  bool      `wire:"2"`
 }
 
 func (*ThrottlePut) reply() {}

@@ -23,7 +23,9 @@ func (c *Reserve) Validate() error {
 func (c *Reserve) ReservationID() ID { return c.ID.Derive([]byte("reservation")) }
 
 // Reserved answers Reserve.
-type Reserved struct{ Reservation *Reservation }
+type Reserved struct {
+	Reservation *Reservation `wire:"1"`
+}
 
 func (*Reserved) reply() {}
 
@@ -81,8 +83,8 @@ func (c *Direct) TokenFor(job ID) Token { return tokenFor(c.Seed, job) }
 
 // Directed answers Direct. The job has its run and token. Now is the store's time.
 type Directed struct {
-	Job *Job
-	Now time.Time
+	Job *Job      `wire:"1"`
+	Now time.Time `wire:"2"`
 }
 
 func (*Directed) reply() {}
@@ -100,6 +102,8 @@ func (*Release) Verb() Verb { return VerbRelease }
 func (c *Release) Validate() error { return asError(checkID("reservation_id", c.ReservationID)) }
 
 // Released answers Release.
-type Released struct{ Reservation *Reservation }
+type Released struct {
+	Reservation *Reservation `wire:"1"`
+}
 
 func (*Released) reply() {}

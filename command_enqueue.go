@@ -210,7 +210,9 @@ func (n *NewJob) isDelivery() bool {
 }
 
 // Enqueued answers Enqueue, with one entry per requested job.
-type Enqueued struct{ Jobs []Submitted }
+type Enqueued struct {
+	Jobs []Submitted `wire:"1"`
+}
 
 func (*Enqueued) reply() {}
 
@@ -218,8 +220,8 @@ func (*Enqueued) reply() {}
 // plan key was taken; Job is then the job that holds it. Job is nil if the command is
 // sent again after that job was deleted.
 type Submitted struct {
-	Job       *Job
-	Duplicate bool
+	Job       *Job `wire:"1"`
+	Duplicate bool `wire:"2"`
 }
 
 // Ready appends delayed jobs that are due to the dispatch order, sorted by run_at, at
@@ -241,8 +243,8 @@ func (c *Ready) Validate() error {
 
 // Readied answers Ready. More means that further jobs are due.
 type Readied struct {
-	Count int
-	More  bool
+	Count int  `wire:"1"`
+	More  bool `wire:"2"`
 }
 
 func (*Readied) reply() {}

@@ -93,19 +93,21 @@ func (it *FinishItem) validateCode() *Error {
 }
 
 // Finished answers Finish, with one entry per item.
-type Finished struct{ Items []FinishAnswer }
+type Finished struct {
+	Items []FinishAnswer `wire:"1"`
+}
 
 func (*Finished) reply() {}
 
 // FinishAnswer is the result for one run. Code is empty if the outcome was recorded, or
 // LeaseLost.
 type FinishAnswer struct {
-	RunID   ID
-	Code    Code
-	Outcome Outcome // outcome as recorded: after a Cancel it is CANCELLED unless the run completed or had timed out before
-	Sequel  Sequel
-	RetryID ID        // id of the retry; zero: none
-	RetryAt time.Time // when the retry is due
+	RunID   ID        `wire:"1"`
+	Code    Code      `wire:"2"`
+	Outcome Outcome   `wire:"3"` // outcome as recorded: after a Cancel it is CANCELLED unless the run completed or had timed out before
+	Sequel  Sequel    `wire:"4"`
+	RetryID ID        `wire:"5"` // id of the retry; zero: none
+	RetryAt time.Time `wire:"6"` // when the retry is due
 }
 
 // Reap fails the runs whose leases are stale. It also shortens leases that end too
@@ -135,8 +137,8 @@ func (c *Reap) Validate() error {
 
 // Reaped answers Reap. More means that there are further stale runs.
 type Reaped struct {
-	Jobs []Settlement
-	More bool
+	Jobs []Settlement `wire:"1"`
+	More bool         `wire:"2"`
 }
 
 func (*Reaped) reply() {}
@@ -169,20 +171,20 @@ func (c *Recover) Validate() error {
 // Recovered answers Recover. More means that there are further jobs. Reservation is the
 // reservation of the earlier incarnation that was expired.
 type Recovered struct {
-	Jobs        []Settlement
-	Reservation ID
-	More        bool
+	Jobs        []Settlement `wire:"1"`
+	Reservation ID           `wire:"2"`
+	More        bool         `wire:"3"`
 }
 
 func (*Recovered) reply() {}
 
 // Settlement is what Reap or Recover did with one job.
 type Settlement struct {
-	JobID   ID
-	Act     Settling
-	Outcome Outcome
-	Sequel  Sequel
-	RetryID ID
+	JobID   ID       `wire:"1"`
+	Act     Settling `wire:"2"`
+	Outcome Outcome  `wire:"3"`
+	Sequel  Sequel   `wire:"4"`
+	RetryID ID       `wire:"5"`
 }
 
 // Settling is the action of a Settlement.

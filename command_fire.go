@@ -63,10 +63,10 @@ type FireTime struct {
 
 // Fired answers Fire.
 type Fired struct {
-	ScheduleChanged bool   // the schedule has changed since it was read, and nothing was fired
-	Jobs            []*Job // created jobs, including SKIPPED ones
-	Known           int    // planned executions that existed already
-	Disabled        string // why the schedule was disabled instead of fired; empty: it was not
+	ScheduleChanged bool   `wire:"1"` // the schedule has changed since it was read, and nothing was fired
+	Jobs            []*Job `wire:"2"` // created jobs, including SKIPPED ones
+	Known           int    `wire:"3"` // planned executions that existed already
+	Disabled        string `wire:"4"` // why the schedule was disabled instead of fired; empty: it was not
 }
 
 func (*Fired) reply() {}
@@ -99,7 +99,9 @@ func (c *Trigger) weigh() (entries, bytes int) { return 1, entryBytes + len(c.Pa
 func (c *Trigger) JobID(i int) ID { return jobID(c.ID, ID{}, i) }
 
 // Triggered answers Trigger, with one job per scope.
-type Triggered struct{ Jobs []*Job }
+type Triggered struct {
+	Jobs []*Job `wire:"1"`
+}
 
 func (*Triggered) reply() {}
 
@@ -133,8 +135,8 @@ func (c *Backfill) JobID(i int) ID { return jobID(c.ID, ID{}, i) }
 
 // Backfilled answers Backfill. Known counts planned executions that existed already.
 type Backfilled struct {
-	Jobs  []*Job
-	Known int
+	Jobs  []*Job `wire:"1"`
+	Known int    `wire:"2"`
 }
 
 func (*Backfilled) reply() {}

@@ -52,8 +52,8 @@ func (c *EnqueueGroup) GroupID() ID { return c.ID.Derive([]byte("group")) }
 
 // GroupEnqueued answers EnqueueGroup.
 type GroupEnqueued struct {
-	Group *Group
-	Jobs  []*Job
+	Group *Group `wire:"1"`
+	Jobs  []*Job `wire:"2"`
 }
 
 func (*GroupEnqueued) reply() {}
@@ -78,10 +78,10 @@ func (c *CancelGroup) Validate() error {
 // CancelledGroup answers CancelGroup. Cancelled and Stopping count the rows that this
 // command changed; More means that Sweep changes further rows.
 type CancelledGroup struct {
-	Group     *Group
-	Cancelled int
-	Stopping  int
-	More      bool
+	Group     *Group `wire:"1"`
+	Cancelled int    `wire:"2"`
+	Stopping  int    `wire:"3"`
+	More      bool   `wire:"4"`
 }
 
 func (*CancelledGroup) reply() {}

@@ -73,18 +73,20 @@ type ExtendItem struct {
 }
 
 // Extended answers Extend, with one entry per item.
-type Extended struct{ Items []LeaseAnswer }
+type Extended struct {
+	Items []LeaseAnswer `wire:"1"`
+}
 
 func (*Extended) reply() {}
 
 // LeaseAnswer is the state of one lease. Code is empty, or LeaseLost.
 type LeaseAnswer struct {
-	RunID      ID
-	Code       Code
-	StaleAfter time.Time // end of the lease
-	Cancel     bool      // the run was asked to stop
-	Reason     string    // reason of the request to stop
-	Overdue    bool      // set by Extend: the run exceeds its timeout
+	RunID      ID        `wire:"1"`
+	Code       Code      `wire:"2"`
+	StaleAfter time.Time `wire:"3"` // end of the lease
+	Cancel     bool      `wire:"4"` // the run was asked to stop
+	Reason     string    `wire:"5"` // reason of the request to stop
+	Overdue    bool      `wire:"6"` // set by Extend: the run exceeds its timeout
 }
 
 // Note records progress, artifacts and the log path of runs. Artifacts may also be
@@ -127,7 +129,9 @@ type NoteItem struct {
 }
 
 // Noted answers Note, with one entry per item.
-type Noted struct{ Items []LeaseAnswer }
+type Noted struct {
+	Items []LeaseAnswer `wire:"1"`
+}
 
 func (*Noted) reply() {}
 
@@ -170,11 +174,11 @@ func (c *Claim) TokenFor(job ID) Token { return tokenFor(c.Seed, job) }
 
 // Claimed answers Claim.
 type Claimed struct {
-	Jobs  []*Job    // in dispatch order, each with its run and token
-	More  bool      // there may be further jobs that can start: claim again
-	Next  time.Time // when an exhausted rate allows the next start; zero: no rate held jobs back
-	Again bool      // the command was sent before and took jobs; Jobs are those that are still open
-	Now   time.Time // the store's time; measure Next and the end of leases from it
+	Jobs  []*Job    `wire:"1"` // in dispatch order, each with its run and token
+	More  bool      `wire:"2"` // there may be further jobs that can start: claim again
+	Next  time.Time `wire:"3"` // when an exhausted rate allows the next start; zero: no rate held jobs back
+	Again bool      `wire:"4"` // the command was sent before and took jobs; Jobs are those that are still open
+	Now   time.Time `wire:"5"` // the store's time; measure Next and the end of leases from it
 }
 
 func (*Claimed) reply() {}

@@ -22,10 +22,10 @@ func (c *Expire) Validate() error { return asError(checkInt("limit", c.Limit, 0,
 
 // Expired answers Expire.
 type Expired struct {
-	Skipped     []ID // jobs that were recorded as SKIPPED
-	Freed       []ID // jobs that became ready after all
-	Reservation ID   // reservation that expired; zero: none
-	More        bool // there are further jobs to expire
+	Skipped     []ID `wire:"1"` // jobs that were recorded as SKIPPED
+	Freed       []ID `wire:"2"` // jobs that became ready after all
+	Reservation ID   `wire:"3"` // reservation that expired; zero: none
+	More        bool `wire:"4"` // there are further jobs to expire
 }
 
 func (*Expired) reply() {}
@@ -45,8 +45,8 @@ func (c *Sweep) Validate() error { return asError(checkInt("limit", c.Limit, 0, 
 
 // Swept answers Sweep: how many rows it changed, and whether there are more.
 type Swept struct {
-	Count int
-	More  bool
+	Count int  `wire:"1"`
+	More  bool `wire:"2"`
 }
 
 func (*Swept) reply() {}
@@ -91,10 +91,10 @@ func (c *Prune) weigh() (entries, bytes int) {
 
 // Pruned answers Prune. Executions that no longer exist are neither counted nor kept.
 type Pruned struct {
-	Executions int  // deleted executions
-	Jobs       int  // deleted jobs
-	Kept       []ID // not deleted: not ended, ended too late, or redriving an execution that still exists
-	Rest       []ID // not examined, since those before them have PruneRowsMax rows: send them in another Prune
+	Executions int  `wire:"1"` // deleted executions
+	Jobs       int  `wire:"2"` // deleted jobs
+	Kept       []ID `wire:"3"` // not deleted: not ended, ended too late, or redriving an execution that still exists
+	Rest       []ID `wire:"4"` // not examined, since those before them have PruneRowsMax rows: send them in another Prune
 }
 
 func (*Pruned) reply() {}
@@ -127,6 +127,8 @@ func (c *Redrive) weigh() (entries, bytes int) { return 1, entryBytes + len(c.Pa
 func (c *Redrive) NewJobID() ID { return jobID(c.ID, ID{}, 0) }
 
 // Redriven answers Redrive.
-type Redriven struct{ Job *Job }
+type Redriven struct {
+	Job *Job `wire:"1"`
+}
 
 func (*Redriven) reply() {}

@@ -32,9 +32,9 @@ func (c *SetOwner) Validate() error {
 // OwnerSet answers SetOwner with the rows of its kind as they are now; nil: there is none. Changed is false if the
 // user owned them already.
 type OwnerSet struct {
-	Template *Template
-	Schedule *Schedule
-	Changed  bool
+	Template *Template `wire:"1"`
+	Schedule *Schedule `wire:"2"`
+	Changed  bool      `wire:"3"`
 }
 
 func (*OwnerSet) reply() {}

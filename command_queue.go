@@ -26,8 +26,8 @@ func (c *Cancel) Validate() error {
 // CancelledJob answers Cancel. Stopping means that the job is running and was asked to
 // stop; otherwise it is cancelled.
 type CancelledJob struct {
-	Job      *Job
-	Stopping bool
+	Job      *Job `wire:"1"`
+	Stopping bool `wire:"2"`
 }
 
 func (*CancelledJob) reply() {}
@@ -101,7 +101,9 @@ func (c *Edit) weigh() (entries, bytes int) {
 }
 
 // Edited answers Edit.
-type Edited struct{ Job *Job }
+type Edited struct {
+	Job *Job `wire:"1"`
+}
 
 func (*Edited) reply() {}
 
@@ -151,7 +153,9 @@ func (c *Move) Validate() error {
 }
 
 // Moved answers Move.
-type Moved struct{ Job *Job }
+type Moved struct {
+	Job *Job `wire:"1"`
+}
 
 func (*Moved) reply() {}
 
@@ -181,10 +185,10 @@ func (c *Normalise) Validate() error {
 // Otherwise Below is the next lower priority that has QUEUED jobs, nil if there is
 // none: a caller that starts at PriorityMax reaches every priority.
 type Normalised struct {
-	Count int
-	Last  ID
-	More  bool
-	Below *int
+	Count int  `wire:"1"`
+	Last  ID   `wire:"2"`
+	More  bool `wire:"3"`
+	Below *int `wire:"4"`
 }
 
 func (*Normalised) reply() {}

@@ -30,8 +30,8 @@ func (c *Remember) weigh() (entries, bytes int) {
 // Remembered answers Remember. Known means that the key was stored before. The caller
 // sends its command under the id Command, so the store applies it once.
 type Remembered struct {
-	Command ID
-	Known   bool
+	Command ID   `wire:"1"`
+	Known   bool `wire:"2"`
 }
 
 func (*Remembered) reply() {}

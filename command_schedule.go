@@ -67,8 +67,8 @@ func (c *SwitchSchedule) Validate() error {
 
 // SchedulePut answers PutSchedule and SwitchSchedule.
 type SchedulePut struct {
-	Schedule *Schedule
-	Changed  bool
+	Schedule *Schedule `wire:"1"`
+	Changed  bool      `wire:"2"`
 }
 
 func (*SchedulePut) reply() {}
@@ -89,7 +89,9 @@ func (c *DeleteSchedule) Validate() error { return asError(checkName("name", c.N
 
 // ScheduleDeleted answers DeleteSchedule. Gone means that the schedule did not exist, as
 // when the command is sent again.
-type ScheduleDeleted struct{ Gone bool }
+type ScheduleDeleted struct {
+	Gone bool `wire:"1"`
+}
 
 func (*ScheduleDeleted) reply() {}
 
@@ -117,10 +119,10 @@ func (c *Drop) Validate() error { return asError(checkName("name", c.Name, true)
 // Dropped answers Drop. Gone means that the definition did not exist, as when the command
 // is sent again. The counts are of this command; Sweep processes further rows.
 type Dropped struct {
-	Gone      bool
-	Cancelled int  // queued jobs that were cancelled
-	Stopping  int  // running jobs that were asked to stop
-	Archived  bool // the template was archived
+	Gone      bool `wire:"1"`
+	Cancelled int  `wire:"2"` // queued jobs that were cancelled
+	Stopping  int  `wire:"3"` // running jobs that were asked to stop
+	Archived  bool `wire:"4"` // the template was archived
 }
 
 func (*Dropped) reply() {}

@@ -27,8 +27,8 @@ func (c *PutSecret) weigh() (entries, bytes int) { return 1, entryBytes + len(c.
 // SecretPut answers PutSecret. Changed is false if an earlier sending of the command set the secret. Secret has no
 // ciphertext, and is nil if it has been deleted since.
 type SecretPut struct {
-	Secret  *Secret
-	Changed bool
+	Secret  *Secret `wire:"1"`
+	Changed bool    `wire:"2"`
 }
 
 func (*SecretPut) reply() {}
@@ -49,7 +49,9 @@ func (c *DeleteSecret) Validate() error {
 }
 
 // SecretDeleted answers DeleteSecret. Gone is true if an earlier sending of the command deleted it.
-type SecretDeleted struct{ Gone bool }
+type SecretDeleted struct {
+	Gone bool `wire:"1"`
+}
 
 func (*SecretDeleted) reply() {}
 
@@ -128,7 +130,9 @@ func (c *RewrapSecrets) weigh() (entries, bytes int) {
 }
 
 // SecretsRewrapped answers RewrapSecrets with the number of rows that changed. The others were changed or deleted meanwhile.
-type SecretsRewrapped struct{ Rewrapped int }
+type SecretsRewrapped struct {
+	Rewrapped int `wire:"1"`
+}
 
 func (*SecretsRewrapped) reply() {}
 
@@ -154,6 +158,8 @@ func (c *PromoteSecretKey) Validate() error {
 }
 
 // SecretKeyPromoted answers PromoteSecretKey. Changed is false if the key was the primary one already.
-type SecretKeyPromoted struct{ Changed bool }
+type SecretKeyPromoted struct {
+	Changed bool `wire:"1"`
+}
 
 func (*SecretKeyPromoted) reply() {}

@@ -52,8 +52,8 @@ func (c *PutToken) weigh() (entries, bytes int) { return 1, entryBytes + len(c.V
 // TokenPut answers PutToken. Changed is false if an earlier sending of the command created the token, whose secret only
 // the sender of that one knows. Token is nil if it has been deleted since.
 type TokenPut struct {
-	Token   *AccessToken
-	Changed bool
+	Token   *AccessToken `wire:"1"`
+	Changed bool         `wire:"2"`
 }
 
 func (*TokenPut) reply() {}
@@ -108,7 +108,9 @@ func (c *RecordAccess) weigh() (entries, bytes int) {
 }
 
 // AccessRecorded answers RecordAccess with the number of entries that it wrote.
-type AccessRecorded struct{ Recorded int }
+type AccessRecorded struct {
+	Recorded int `wire:"1"`
+}
 
 func (*AccessRecorded) reply() {}
 

@@ -9,13 +9,13 @@ import (
 // Type is the name of a kind of job, with a payload schema. A store accepts jobs of
 // undeclared types. A declared type has a policy and can be paused.
 type Type struct {
-	Name      string
-	Spec      TypeSpec
-	Paused    bool // its jobs are not started
-	Version   ID   // id of the last command that changed it
-	CreatedBy string
-	CreatedAt time.Time
-	UpdatedAt time.Time
+	Name      string    `wire:"1"`
+	Spec      TypeSpec  `wire:"2"`
+	Paused    bool      `wire:"3"` // its jobs are not started
+	Version   ID        `wire:"4"` // id of the last command that changed it
+	CreatedBy string    `wire:"5"`
+	CreatedAt time.Time `wire:"6"`
+	UpdatedAt time.Time `wire:"7"`
 }
 
 // TypeSpec is the declaration of a type.
@@ -44,15 +44,15 @@ const (
 
 // Template is what to run: a type, default params and a policy.
 type Template struct {
-	Name      string
-	Spec      TemplateSpec
-	State     TemplateState
-	Owner     string    // user with all rights on it; empty: its definition was dropped, and the next one of its name takes it over
-	Since     time.Time // when this definition began; grants that are older do not apply to it
-	Version   ID        // id of the last command that changed it
-	CreatedBy string
-	CreatedAt time.Time
-	UpdatedAt time.Time
+	Name      string        `wire:"1"`
+	Spec      TemplateSpec  `wire:"2"`
+	State     TemplateState `wire:"3"`
+	Owner     string        `wire:"4"` // user with all rights on it; empty: its definition was dropped, and the next one of its name takes it over
+	Since     time.Time     `wire:"5"` // when this definition began; grants that are older do not apply to it
+	Version   ID            `wire:"6"` // id of the last command that changed it
+	CreatedBy string        `wire:"7"`
+	CreatedAt time.Time     `wire:"8"`
+	UpdatedAt time.Time     `wire:"9"`
 }
 
 // TemplateSpec is the declaration of a template.

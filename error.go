@@ -29,12 +29,12 @@ var Codes = []Code{Invalid, NotFound, Conflict, Denied, LeaseLost, Busy, Unavail
 // Error is the only error type that crosses package borders. Its text names the
 // object, the reason and the remedy.
 type Error struct {
-	Code   Code   // class of the error
-	Act    string // what failed: a verb, or a package and a verb
-	Field  string // with Invalid: path of the field, such as jobs[3].type
-	Reason string // what is wrong
-	Hint   string // remedy; may be empty
-	Err    error  // cause; may be nil
+	Code   Code   `wire:"1"` // class of the error
+	Act    string `wire:"2"` // what failed: a verb, or a package and a verb
+	Field  string `wire:"3"` // with Invalid: path of the field, such as jobs[3].type
+	Reason string `wire:"4"` // what is wrong
+	Hint   string `wire:"5"` // remedy; may be empty
+	Err    error  `wire:"6"` // cause; may be nil
 }
 
 // Error returns "act: field: reason: cause; hint".

@@ -46,28 +46,28 @@ const (
 
 // Group is a set of jobs that were enqueued together.
 type Group struct {
-	ID           ID
-	Name         string
-	Mode         GroupMode
-	OnFailure    OnFailure
-	Size         int // number of executions
-	Ending       Ending
-	EndingReason string
-	EndingBy     string
-	CreatedBy    string
-	CreatedAt    time.Time
-	Pruned       GroupTally // members that were pruned
-	Tally        GroupTally // all members, including pruned ones; derived when the group is read
+	ID           ID         `wire:"1"`
+	Name         string     `wire:"2"`
+	Mode         GroupMode  `wire:"3"`
+	OnFailure    OnFailure  `wire:"4"`
+	Size         int        `wire:"5"` // number of executions
+	Ending       Ending     `wire:"6"`
+	EndingReason string     `wire:"7"`
+	EndingBy     string     `wire:"8"`
+	CreatedBy    string     `wire:"9"`
+	CreatedAt    time.Time  `wire:"10"`
+	Pruned       GroupTally `wire:"11"` // members that were pruned
+	Tally        GroupTally `wire:"12"` // all members, including pruned ones; derived when the group is read
 }
 
 // GroupTally counts executions by state.
 type GroupTally struct {
-	Queued    int // first attempt not started
-	Running   int // running, or waiting for a retry
-	Completed int
-	Dead      int
-	Skipped   int
-	Cancelled int
+	Queued    int `wire:"1"` // first attempt not started
+	Running   int `wire:"2"` // running, or waiting for a retry
+	Completed int `wire:"3"`
+	Dead      int `wire:"4"`
+	Skipped   int `wire:"5"`
+	Cancelled int `wire:"6"`
 }
 
 // Status derives the status of the group from its executions.

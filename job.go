@@ -57,51 +57,51 @@ const (
 
 // Job is one attempt, in the queue or out of it.
 type Job struct {
-	ID          ID
-	ExecutionID ID     // id of the first attempt
-	Type        string // what to run
-	Name        string // name of its definition; empty: the type
-	Params      json.RawMessage
+	ID          ID              `wire:"1"`
+	ExecutionID ID              `wire:"2"` // id of the first attempt
+	Type        string          `wire:"3"` // what to run
+	Name        string          `wire:"4"` // name of its definition; empty: the type
+	Params      json.RawMessage `wire:"5"`
 
-	Status   Status
-	Hold     Hold
-	Priority int
-	Position int64
-	Version  ID // id of the last Edit or Move that changed it; zero: none
+	Status   Status `wire:"6"`
+	Hold     Hold   `wire:"7"`
+	Priority int    `wire:"8"`
+	Position int64  `wire:"9"`
+	Version  ID     `wire:"10"` // id of the last Edit or Move that changed it; zero: none
 
-	Attempt int
-	RetryOf ID // job that this job retries
-	Sequel  Sequel
-	Policy  Policy
+	Attempt int    `wire:"11"`
+	RetryOf ID     `wire:"12"` // job that this job retries
+	Sequel  Sequel `wire:"13"`
+	Policy  Policy `wire:"14"`
 
-	ScopeKind string // what the execution is for; both empty: global/global
-	ScopeID   string
-	PlanTime  time.Time // zero: not planned
-	RunAt     time.Time // zero: no delay; only Edit changes it
-	UniqueKey string
-	UniqueFor time.Duration // 0: the key is held as long as the execution is kept
+	ScopeKind string        `wire:"15"` // what the execution is for; both empty: global/global
+	ScopeID   string        `wire:"16"`
+	PlanTime  time.Time     `wire:"17"` // zero: not planned
+	RunAt     time.Time     `wire:"18"` // zero: no delay; only Edit changes it
+	UniqueKey string        `wire:"19"`
+	UniqueFor time.Duration `wire:"20"` // 0: the key is held as long as the execution is kept
 
-	Template       string // template it was created from
-	Schedule       string // schedule that fired it
-	GroupID        ID
-	GroupPosition  int       // index in the group, from 1
-	ConcurrencyKey string    // jobs with the same key share a concurrency limit
-	CountsAt       time.Time // of a scheduled job: time at which it counts for dependent schedules
-	WaitFrom       time.Time // of a job with dependencies: start of the window in which they count
-	WaitUntil      time.Time // end of the wait for dependencies
-	RedriveOf      ID        // execution that this one repeats
+	Template       string    `wire:"21"` // template it was created from
+	Schedule       string    `wire:"22"` // schedule that fired it
+	GroupID        ID        `wire:"23"`
+	GroupPosition  int       `wire:"24"` // index in the group, from 1
+	ConcurrencyKey string    `wire:"25"` // jobs with the same key share a concurrency limit
+	CountsAt       time.Time `wire:"26"` // of a scheduled job: time at which it counts for dependent schedules
+	WaitFrom       time.Time `wire:"27"` // of a job with dependencies: start of the window in which they count
+	WaitUntil      time.Time `wire:"28"` // end of the wait for dependencies
+	RedriveOf      ID        `wire:"29"` // execution that this one repeats
 
-	Trace string // traceparent of the span that enqueued it, kept by retries; empty: none
+	Trace string `wire:"30"` // traceparent of the span that enqueued it, kept by retries; empty: none
 
-	Owner string // owner of its template when it was created, kept by retries and redrives; empty: it has no template
+	Owner string `wire:"31"` // owner of its template when it was created, kept by retries and redrives; empty: it has no template
 
-	CreatedBy  string
-	CreatedAt  time.Time
-	QueuedAt   time.Time // when it became ready; zero while it is held for another reason than its key
-	StartedAt  time.Time
-	FinishedAt time.Time
+	CreatedBy  string    `wire:"32"`
+	CreatedAt  time.Time `wire:"33"`
+	QueuedAt   time.Time `wire:"34"` // when it became ready; zero while it is held for another reason than its key
+	StartedAt  time.Time `wire:"35"`
+	FinishedAt time.Time `wire:"36"`
 
-	Run *Run // nil until it is dispatched
+	Run *Run `wire:"37"` // nil until it is dispatched
 }
 
 // Ready reports whether the job can be claimed.

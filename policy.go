@@ -5,11 +5,11 @@ import "time"
 // Policy is how retries and timeouts work. It is set when a job is enqueued and copied
 // to its retries.
 type Policy struct {
-	MaxAttempts int           // retries + 1
-	Backoff     time.Duration // delay of the first retry; doubles with each retry
-	BackoffMax  time.Duration // longest delay; 0: none
-	Jitter      float64       // fraction of the delay, 0–1, by which a hash of the retry's id shortens it
-	Timeout     time.Duration // of one run; 0: none; enforced by the runner, not by the store: see CodeTimeout
+	MaxAttempts int           `wire:"1"` // retries + 1
+	Backoff     time.Duration `wire:"2"` // delay of the first retry; doubles with each retry
+	BackoffMax  time.Duration `wire:"3"` // longest delay; 0: none
+	Jitter      float64       `wire:"4"` // fraction of the delay, 0–1, by which a hash of the retry's id shortens it
+	Timeout     time.Duration `wire:"5"` // of one run; 0: none; enforced by the runner, not by the store: see CodeTimeout
 }
 
 // PolicyPatch is the part of a policy that a request, a schedule, a template or a type

@@ -21,13 +21,13 @@ const AdminUser = "admin"
 
 // Principal is a user or a role, with its credentials, memberships and grants.
 type Principal struct {
-	Name      string // users and roles share one set of names
-	Kind      PrincipalKind
-	Spec      PrincipalSpec
-	Version   ID // id of the last command that changed it
-	CreatedBy string
-	CreatedAt time.Time
-	UpdatedAt time.Time
+	Name      string        `wire:"1"` // users and roles share one set of names
+	Kind      PrincipalKind `wire:"2"`
+	Spec      PrincipalSpec `wire:"3"`
+	Version   ID            `wire:"4"` // id of the last command that changed it
+	CreatedBy string        `wire:"5"`
+	CreatedAt time.Time     `wire:"6"`
+	UpdatedAt time.Time     `wire:"7"`
 }
 
 // PrincipalSpec is what is stored of a principal.

@@ -15,13 +15,13 @@ const (
 // Reservation stops a node from dispatching, so that its next free slot runs a direct
 // run. The order of the queue does not change.
 type Reservation struct {
-	ID          ID
-	Node        string // Worker of the claims that it stops
-	Incarnation ID     // of the process; zero: unknown
-	Status      ReservationStatus
-	ReservedBy  string
-	ReservedAt  time.Time
-	ExpiresAt   time.Time
-	EndedAt     time.Time
-	JobID       ID // direct run; zero until it starts
+	ID          ID                `wire:"1"`
+	Node        string            `wire:"2"` // Worker of the claims that it stops
+	Incarnation ID                `wire:"3"` // of the process; zero: unknown
+	Status      ReservationStatus `wire:"4"`
+	ReservedBy  string            `wire:"5"`
+	ReservedAt  time.Time         `wire:"6"`
+	ExpiresAt   time.Time         `wire:"7"`
+	EndedAt     time.Time         `wire:"8"`
+	JobID       ID                `wire:"9"` // direct run; zero until it starts
 }

@@ -69,29 +69,29 @@ const tokenShown = "[token]"
 
 // Run is the lease and the outcome of one job. A job has at most one run.
 type Run struct {
-	ID          ID
-	Runner      string // worker that holds the lease
-	Incarnation ID     // of the worker; zero: unknown
-	Token       Token
-	StartedAt   time.Time
+	ID          ID        `wire:"1"`
+	Runner      string    `wire:"2"` // worker that holds the lease
+	Incarnation ID        `wire:"3"` // of the worker; zero: unknown
+	Token       Token     `wire:"4"`
+	StartedAt   time.Time `wire:"5"`
 
-	HeartbeatAt time.Time
-	StaleAfter  time.Time
-	Progress    json.RawMessage
+	HeartbeatAt time.Time       `wire:"6"`
+	StaleAfter  time.Time       `wire:"7"`
+	Progress    json.RawMessage `wire:"8"`
 
-	CancelAt     time.Time // when it was asked to stop; zero: never
-	CancelBy     string
-	CancelReason string
+	CancelAt     time.Time `wire:"9"` // when it was asked to stop; zero: never
+	CancelBy     string    `wire:"10"`
+	CancelReason string    `wire:"11"`
 
-	Outcome      Outcome
-	FinishedAt   time.Time
-	ExitCode     *int
-	Error        string
-	ErrorCode    string
-	RowsAffected *int64
-	Result       json.RawMessage
-	Artifacts    []string
-	LogPath      string
+	Outcome      Outcome         `wire:"12"`
+	FinishedAt   time.Time       `wire:"13"`
+	ExitCode     *int            `wire:"14"`
+	Error        string          `wire:"15"`
+	ErrorCode    string          `wire:"16"`
+	RowsAffected *int64          `wire:"17"`
+	Result       json.RawMessage `wire:"18"`
+	Artifacts    []string        `wire:"19"`
+	LogPath      string          `wire:"20"`
 }
 
 // Open reports whether the run has no outcome yet.

@@ -61,22 +61,22 @@ type Scope struct {
 
 // Schedule is when a template runs.
 type Schedule struct {
-	Name        string
-	Spec        ScheduleSpec
-	State       ScheduleState
-	Reason      string    // why Rota disabled it; empty: a user did
-	Anchor      time.Time // start of an EVERY schedule without STARTS
-	NextFire    time.Time // oldest time that has not fired; zero: none
-	LastFire    time.Time // newest time that has fired
-	MovedAt     time.Time // when NextFire was set; a future time means that the clock was set back
-	ResumedAt   time.Time // when the last pause ended; zero: it was never paused
-	TriggeredAt time.Time // when it was last triggered by hand; zero: never
-	Owner       string    // user with all rights on it
-	Since       time.Time // when this definition began; grants that are older do not apply to it
-	Version     ID        // id of the last command that changed the declaration or state; firing does not change it
-	CreatedBy   string
-	CreatedAt   time.Time
-	UpdatedAt   time.Time
+	Name        string        `wire:"1"`
+	Spec        ScheduleSpec  `wire:"2"`
+	State       ScheduleState `wire:"3"`
+	Reason      string        `wire:"4"`  // why Rota disabled it; empty: a user did
+	Anchor      time.Time     `wire:"5"`  // start of an EVERY schedule without STARTS
+	NextFire    time.Time     `wire:"6"`  // oldest time that has not fired; zero: none
+	LastFire    time.Time     `wire:"7"`  // newest time that has fired
+	MovedAt     time.Time     `wire:"8"`  // when NextFire was set; a future time means that the clock was set back
+	ResumedAt   time.Time     `wire:"9"`  // when the last pause ended; zero: it was never paused
+	TriggeredAt time.Time     `wire:"10"` // when it was last triggered by hand; zero: never
+	Owner       string        `wire:"11"` // user with all rights on it
+	Since       time.Time     `wire:"12"` // when this definition began; grants that are older do not apply to it
+	Version     ID            `wire:"13"` // id of the last command that changed the declaration or state; firing does not change it
+	CreatedBy   string        `wire:"14"`
+	CreatedAt   time.Time     `wire:"15"`
+	UpdatedAt   time.Time     `wire:"16"`
 }
 
 // Timetable returns the fire times of the schedule.

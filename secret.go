@@ -9,13 +9,13 @@ import (
 // Secret is a value that jobs of one template receive. Only its ciphertext is stored. It has no effect on a template that
 // was created later: the store removes it when the definition of the template is dropped or recreated.
 type Secret struct {
-	Template  string
-	Key       string
-	Sealed    string // text of the ciphertext, see ParseSealed; empty where it is not shown
-	Version   ID     // id of the last command that changed it
-	CreatedBy string
-	CreatedAt time.Time
-	UpdatedAt time.Time
+	Template  string    `wire:"1"`
+	Key       string    `wire:"2"`
+	Sealed    string    `wire:"3"` // text of the ciphertext, see ParseSealed; empty where it is not shown
+	Version   ID        `wire:"4"` // id of the last command that changed it
+	CreatedBy string    `wire:"5"`
+	CreatedAt time.Time `wire:"6"`
+	UpdatedAt time.Time `wire:"7"`
 }
 
 // SecretName identifies a secret.

@@ -27,10 +27,10 @@ func withName(kind, name string, err *Error) *Error {
 
 // Throttle holds the limits on concurrency and rate. The zero value has no limits.
 type Throttle struct {
-	Spec      ThrottleSpec
-	Version   ID // id of the last command that changed it
-	UpdatedBy string
-	UpdatedAt time.Time
+	Spec      ThrottleSpec `wire:"1"`
+	Version   ID           `wire:"2"` // id of the last command that changed it
+	UpdatedBy string       `wire:"3"`
+	UpdatedAt time.Time    `wire:"4"`
 }
 
 // ThrottleSpec is the declaration of the limits.

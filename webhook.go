@@ -153,10 +153,10 @@ func (h *Webhook) Subscribes(kind EventKind) bool {
 // Webhooks are the global webhooks, which receive the events of everything, not only of
 // one template. The zero value has none.
 type Webhooks struct {
-	Spec      []Webhook
-	Version   ID // id of the last command that changed them
-	UpdatedBy string
-	UpdatedAt time.Time
+	Spec      []Webhook `wire:"1"`
+	Version   ID        `wire:"2"` // id of the last command that changed them
+	UpdatedBy string    `wire:"3"`
+	UpdatedAt time.Time `wire:"4"`
 }
 
 // WebhookEvents lists the events that webhooks can receive. Webhooks of a template
@@ -245,8 +245,8 @@ func (c *PutWebhooks) weigh() (entries, bytes int) { return weighWebhooks(c.Spec
 
 // WebhooksPut answers PutWebhooks.
 type WebhooksPut struct {
-	Webhooks *Webhooks
-	Changed  bool
+	Webhooks *Webhooks `wire:"1"`
+	Changed  bool      `wire:"2"`
 }
 
 func (*WebhooksPut) reply() {}
