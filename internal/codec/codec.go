@@ -1,12 +1,10 @@
-// Package codec encodes and decodes a batch of commands in a canonical, versioned format. codec.go describes
-// the format.
+// Package codec encodes and decodes batches of commands, and their results, in a canonical, versioned format.
+// codec.go describes the format, results.go what results have in addition.
 package codec
 
 import (
 	"reflect"
 	"time"
-
-	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/rotajobs/rota"
 )
@@ -105,7 +103,7 @@ type wireBatch struct {
 // inside an All, a time out of range, and more than EncodedMax or EntriesMax. Times
 // are truncated to microseconds.
 func AppendBatch(dst []byte, b rota.Batch) ([]byte, error) {
-	e := encoder{buf: append(dst, codecVersion), start: len(dst)}
+	e := encoder{buf: append(dst, codecVersion), start: len(dst), counter: counter{limits: batchLimits}}
 	w := wireBatch(b)
 	if err := e.message(batchPlan, reflect.ValueOf(&w).Elem()); err != nil {
 		err.Act = "encode"
@@ -131,39 +129,10 @@ func decodeBatch(data []byte, w *wireBatch) *rota.Error {
 	case len(data) == 0:
 		return rota.Invalidf("version", "the input is empty")
 	case len(data) > EncodedMax:
-		return tooLong(len(data))
+		return (&counter{limits: batchLimits}).tooLong(len(data))
 	case data[0] != codecVersion:
 		return rota.Invalidf("version", "is %d; this program reads %d", data[0], codecVersion)
 	}
-	d := decoder{data: data[1:]}
+	d := decoder{data: data[1:], counter: counter{limits: batchLimits}}
 	return d.message(batchPlan, reflect.ValueOf(w).Elem())
 }
-
-func tooLong(n int) *rota.Error {
-	return rota.Invalidf("", "the batch has %d bytes or more; at most %d are allowed; split it", n, EncodedMax)
-}
-
-// countEntry refuses a list, or a batch, with too many entries.
-func countEntry(total *int, index int) *rota.Error {
-	*total++
-	switch {
-	case index >= listMax:
-		return rota.Invalidf("", "the list has more than %d entries", listMax)
-	case *total > EntriesMax:
-		return rota.Invalidf("", "the batch has more than %d entries; split it", EntriesMax)
-	}
-	return nil
-}
-
-var allNumber = commandNumbers[reflect.TypeFor[rota.All]()]
-
-// commandNumbers is the inverse of wireCommands.
-var commandNumbers = func() map[reflect.Type]protowire.Number {
-	numbers := make(map[reflect.Type]protowire.Number, len(wireCommands))
-	for n, t := range wireCommands {
-		if t != nil {
-			numbers[t] = protowire.Number(n)
-		}
-	}
-	return numbers
-}()

@@ -11,12 +11,13 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// decoder decodes one batch. It accepts only the canonical encoding. It allocates at
-// most a small multiple of what it has read.
+// decoder decodes one batch or one list of results. It accepts only the canonical
+// encoding. It allocates at most a small multiple of what it has read, and what the limits
+// allow in addition.
 type decoder struct {
-	data    []byte // unread rest of the current message
-	entries int
-	depth   int // nesting depth of commands
+	data  []byte // unread rest of the current message
+	depth int    // nesting depth of commands or replies
+	counter
 }
 
 func (d *decoder) message(p *plan, v reflect.Value) *rota.Error {
@@ -26,7 +27,7 @@ func (d *decoder) message(p *plan, v reflect.Value) *rota.Error {
 		if err != nil {
 			return err
 		}
-		i := p.find(number)
+		i := p.find(number, last)
 		if i < 0 {
 			return rota.Invalidf("", "unknown field %d", number)
 		}
@@ -49,8 +50,15 @@ func (d *decoder) message(p *plan, v reflect.Value) *rota.Error {
 	return nil
 }
 
-func (p *plan) find(number protowire.Number) int {
-	for i := range p.fields {
+// find returns the index of the field with a number, or -1. It searches from the last
+// field on, because fields are in ascending order.
+func (p *plan) find(number protowire.Number, last int) int {
+	for i := max(last, 0); i < len(p.fields); i++ {
+		if p.fields[i].number == number {
+			return i
+		}
+	}
+	for i := range last {
 		if p.fields[i].number == number {
 			return i
 		}
@@ -61,20 +69,11 @@ func (p *plan) find(number protowire.Number) int {
 func (d *decoder) field(f *planField, v reflect.Value, index int) *rota.Error {
 	switch f.shape {
 	case shapeMany:
-		err := countEntry(&d.entries, index)
-		if err == nil {
-			if index == 0 {
-				v.Grow(d.entriesAhead(f))
-			}
-			v.SetLen(index + 1)
-			err = d.value(f, v.Index(index))
-		}
-		if err != nil {
+		if err := d.element(f, v, index); err != nil {
 			return at(fmt.Sprintf("%s[%d]", f.name, index), err)
 		}
 	case shapeOpt:
-		v.Set(reflect.New(v.Type().Elem()))
-		return at(f.name, d.value(f, v.Elem()))
+		return at(f.name, d.pointer(f, v))
 	case shapeOne:
 		if err := d.value(f, v); err != nil {
 			return at(f.name, err)
@@ -86,13 +85,41 @@ func (d *decoder) field(f *planField, v reflect.Value, index int) *rota.Error {
 	return nil
 }
 
+// element decodes an entry of the list v.
+func (d *decoder) element(f *planField, v reflect.Value, index int) *rota.Error {
+	if err := d.entry(index); err != nil {
+		return err
+	}
+	if index == 0 {
+		n := d.entriesAhead(f)
+		if err := d.allocate(n, f.slot); err != nil {
+			return err
+		}
+		v.Grow(n)
+	}
+	v.SetLen(index + 1)
+	if f.pointers {
+		return d.pointer(f, v.Index(index))
+	}
+	return d.value(f, v.Index(index))
+}
+
+// pointer decodes what the pointer v points to.
+func (d *decoder) pointer(f *planField, v reflect.Value) *rota.Error {
+	if err := d.allocate(1, f.target); err != nil {
+		return err
+	}
+	v.Set(reflect.New(v.Type().Elem()))
+	return d.value(f, v.Elem())
+}
+
 // entriesAhead counts the entries of a list whose first tag has been read, so that
 // the decoder allocates the list once with its exact size.
 func (d *decoder) entriesAhead(f *planField) int {
 	rest := d.data
 	for count := 1; ; count++ {
 		n := protowire.ConsumeFieldValue(f.number, wireType[f.kind], rest)
-		if n < 0 || count == listMax {
+		if n < 0 || count == d.list {
 			return count
 		}
 		rest = rest[n:]
@@ -133,8 +160,10 @@ func (d *decoder) value(f *planField, v reflect.Value) *rota.Error {
 		reflect.Copy(v, reflect.ValueOf(body))
 	case kindStruct:
 		return d.nested(body, func() *rota.Error { return d.message(f.inner, v) })
-	case kindCommand:
-		return d.nested(body, func() *rota.Error { return d.command(v) })
+	case kindCommand, kindReply:
+		return d.nested(body, func() *rota.Error { return d.member(f.kind, v) })
+	case kindCause:
+		v.Set(reflect.ValueOf(cause(body)))
 	}
 	return nil
 }
@@ -146,14 +175,19 @@ func (d *decoder) number(f *planField, v reflect.Value) *rota.Error {
 	}
 	n := protowire.DecodeZigZag(raw)
 	switch {
+	case f.kind == kindUint && v.OverflowUint(raw):
+		return rota.Invalidf("", "is %d; that does not fit the type of the field", raw)
+	case f.kind == kindUint:
+		v.SetUint(raw)
 	case f.kind == kindBool && raw > 1:
 		return rota.Invalidf("", "is %d; a bool is 0 or 1", raw)
 	case f.kind == kindBool:
 		v.SetBool(raw == 1)
 	case f.kind == kindTime:
 		t := time.UnixMicro(n).UTC()
-		v.Set(reflect.ValueOf(t))
-		return checkWireTime(t)
+		*timeOf(v) = t
+		_, err := micros(&t)
+		return err
 	case v.OverflowInt(n):
 		return rota.Invalidf("", "is %d; that does not fit the type of the field", n)
 	default:
@@ -162,31 +196,38 @@ func (d *decoder) number(f *planField, v reflect.Value) *rota.Error {
 	return nil
 }
 
-// command decodes a message whose only field number is the number of the command.
-func (d *decoder) command(v reflect.Value) *rota.Error {
+// member decodes a command or a reply. An empty message is a nil reply.
+func (d *decoder) member(k kind, v reflect.Value) *rota.Error {
+	if k == kindReply && len(d.data) == 0 {
+		return nil
+	}
+	set := setOf(k)
 	number, wire, err := d.tag()
 	switch {
 	case err != nil:
 		return err
-	case int(number) >= len(wireCommands) || wireCommands[number] == nil:
-		return rota.Invalidf("", "unknown command %d; it may need a later version of this program", number)
+	case int(number) >= len(set.types) || set.types[number] == nil:
+		return rota.Invalidf("", "unknown %s %d; it may need a later version of this program", set.name, number)
 	case wire != protowire.BytesType:
 		return rota.Invalidf("", "has wire type %d; expected %d", wire, protowire.BytesType)
-	case number == allNumber && d.depth > 0:
-		return nestedAll()
+	case number == set.all && d.depth > 0:
+		return set.nestedAll()
 	}
 	body, err := d.bytes()
 	if err != nil {
 		return err
 	}
 	if len(d.data) > 0 {
-		return rota.Invalidf("", "has %d bytes after its command", len(d.data))
+		return rota.Invalidf("", "has %d bytes after its %s", len(d.data), set.name)
+	}
+	if err := d.allocate(1, set.sizes[number]); err != nil {
+		return err
 	}
 	d.depth++
 	defer func() { d.depth-- }()
-	made := reflect.New(wireCommands[number])
+	made := reflect.New(set.types[number])
 	v.Set(made)
-	return d.nested(body, func() *rota.Error { return d.message(commandPlans[number], made.Elem()) })
+	return d.nested(body, func() *rota.Error { return d.message(set.plans[number], made.Elem()) })
 }
 
 // nested decodes body as a message.

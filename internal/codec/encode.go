@@ -11,63 +11,91 @@ import (
 	"github.com/rotajobs/rota"
 )
 
-// encoder appends one batch to buf. It refuses a batch that exceeds the limits of the
+// encoder appends one encoding to buf. It refuses what exceeds the limits of the
 // decoder.
 type encoder struct {
-	buf     []byte
-	start   int // where the batch starts in buf
-	entries int
-	depth   int // nesting depth of lists of commands
+	buf   []byte
+	start int // where the encoding starts in buf
+	depth int // nesting depth of commands or replies
+	counter
 }
 
 func (e *encoder) message(p *plan, v reflect.Value) *rota.Error {
 	for i := range p.fields {
 		f := &p.fields[i]
-		if err := e.field(f, v.Field(f.index)); err != nil {
+		value := v.Field(f.index)
+		if f.shape == shapeOne && isZero(f.kind, value) {
+			continue
+		}
+		if err := e.field(f, value); err != nil {
 			return err
 		}
 	}
-	if n := len(e.buf) - e.start; n > EncodedMax {
-		return tooLong(n)
+	if n := len(e.buf) - e.start; n > e.bytes {
+		return e.tooLong(n)
 	}
 	return nil
 }
 
+// field writes a field that is not a shapeOne or is not zero.
 func (e *encoder) field(f *planField, v reflect.Value) *rota.Error {
-	switch {
-	case f.shape == shapeMany:
+	switch f.shape {
+	case shapeMany:
 		return e.list(f, v)
-	case f.shape == shapeOpt && v.IsNil():
-		return nil
-	case f.shape == shapeOpt:
-		return at(f.name, e.value(f, v.Elem()))
-	case f.kind == kindTime && micros(v).IsZero(), v.IsZero():
-		return nil
-	case f.kind == kindStruct:
+	case shapeOpt:
+		if v.IsNil() {
+			return nil
+		}
+		err := e.allocate(1, f.target)
+		if err == nil {
+			err = e.value(f, v.Elem())
+		}
+		return at(f.name, err)
+	}
+	if f.kind == kindStruct {
 		return at(f.name, e.inner(f, v))
 	}
 	return at(f.name, e.value(f, v))
 }
 
+// isZero reports whether a value is omitted. A time that is zero in microseconds is.
+func isZero(k kind, v reflect.Value) bool {
+	switch k {
+	case kindString:
+		return v.Len() == 0
+	case kindInt:
+		return v.Int() == 0
+	case kindTime:
+		t := timeOf(v)
+		return t.IsZero() || t.Unix() == zeroTime && t.Nanosecond() < int(time.Microsecond)
+	case kindBytes:
+		return v.IsNil()
+	}
+	return v.IsZero()
+}
+
 // inner writes a struct, or nothing if all its fields are empty. Go's IsZero is not
 // enough: a struct with an empty, non-nil list is not zero.
 func (e *encoder) inner(f *planField, v reflect.Value) *rota.Error {
-	e.buf = protowire.AppendTag(e.buf, f.number, wireType[f.kind])
+	e.buf = append(e.buf, f.tag...)
 	from := len(e.buf)
 	if err := e.nested(func() *rota.Error { return e.message(f.inner, v) }); err != nil {
 		return err
 	}
 	if len(e.buf) == from+1 {
-		e.buf = e.buf[:from-protowire.SizeTag(f.number)]
+		e.buf = e.buf[:from-len(f.tag)]
 	}
 	return nil
 }
 
 func (e *encoder) list(f *planField, v reflect.Value) *rota.Error {
+	if err := e.allocate(v.Len(), f.slot); err != nil {
+		return at(f.name, err)
+	}
 	for i := range v.Len() {
-		err := countEntry(&e.entries, i)
+		err := e.entry(i)
 		if err == nil {
-			err = e.value(f, v.Index(i))
+			err = e.element(f, v.Index(i))
 		}
 		if err != nil {
 			return at(fmt.Sprintf("%s[%d]", f.name, i), err)
@@ -76,13 +104,28 @@ func (e *encoder) list(f *planField, v reflect.Value) *rota.Error {
 	return nil
 }
 
+func (e *encoder) element(f *planField, v reflect.Value) *rota.Error {
+	switch {
+	case !f.pointers:
+		return e.value(f, v)
+	case v.IsNil():
+		return rota.Invalidf("", "the entry is nil")
+	}
+	if err := e.allocate(1, f.target); err != nil {
+		return err
+	}
+	return e.value(f, v.Elem())
+}
+
 func (e *encoder) value(f *planField, v reflect.Value) *rota.Error {
-	e.buf = protowire.AppendTag(e.buf, f.number, wireType[f.kind])
+	e.buf = append(e.buf, f.tag...)
 	switch f.kind {
 	case kindBool:
 		e.buf = protowire.AppendVarint(e.buf, protowire.EncodeBool(v.Bool()))
 	case kindInt:
 		e.buf = protowire.AppendVarint(e.buf, protowire.EncodeZigZag(v.Int()))
+	case kindUint:
+		e.buf = protowire.AppendVarint(e.buf, v.Uint())
 	case kindFloat:
 		e.buf = protowire.AppendFixed64(e.buf, math.Float64bits(v.Float()))
 	case kindString:
@@ -90,13 +133,15 @@ func (e *encoder) value(f *planField, v reflect.Value) *rota.Error {
 	case kindBytes, kindArray:
 		e.buf = protowire.AppendBytes(e.buf, v.Bytes())
 	case kindTime:
-		t := micros(v)
-		e.buf = protowire.AppendVarint(e.buf, protowire.EncodeZigZag(t.UnixMicro()))
-		return checkWireTime(t)
+		n, err := micros(timeOf(v))
+		e.buf = protowire.AppendVarint(e.buf, protowire.EncodeZigZag(n))
+		return err
 	case kindStruct:
 		return e.nested(func() *rota.Error { return e.message(f.inner, v) })
-	case kindCommand:
-		return e.nested(func() *rota.Error { return e.command(v) })
+	case kindCommand, kindReply:
+		return e.nested(func() *rota.Error { return e.member(f.kind, v) })
+	case kindCause:
+		e.buf = protowire.AppendString(e.buf, v.Interface().(error).Error())
 	}
 	return nil
 }
@@ -117,37 +162,49 @@ func (e *encoder) nested(body func() *rota.Error) *rota.Error {
 	return nil
 }
 
-func (e *encoder) command(v reflect.Value) *rota.Error {
-	if v.IsNil() || v.Elem().Kind() != reflect.Pointer || v.Elem().IsNil() {
-		return rota.Invalidf("", "the command is nil")
+// member writes a command or a reply: a message whose only field number is its number
+// in the table. A nil reply is an empty message; a command is never nil.
+func (e *encoder) member(k kind, v reflect.Value) *rota.Error {
+	set := setOf(k)
+	switch {
+	case v.IsNil() && k == kindReply:
+		return nil
+	case v.IsNil() || v.Elem().Kind() != reflect.Pointer || v.Elem().IsNil():
+		return rota.Invalidf("", "the %s is nil", set.name)
 	}
 	body := v.Elem().Elem()
-	number, known := commandNumbers[body.Type()]
+	number, known := set.numbers[body.Type()]
 	switch {
 	case !known:
-		return rota.Invalidf("", "%s is not a command of Rota", body.Type())
-	case number == allNumber && e.depth > 0:
-		return nestedAll()
+		return rota.Invalidf("", "%s is not a %s of Rota", body.Type(), set.name)
+	case number == set.all && e.depth > 0:
+		return set.nestedAll()
+	}
+	if err := e.allocate(1, set.sizes[number]); err != nil {
+		return err
 	}
 	e.depth++
 	defer func() { e.depth-- }()
 	e.buf = protowire.AppendTag(e.buf, number, protowire.BytesType)
-	return e.nested(func() *rota.Error { return e.message(commandPlans[number], body) })
+	return e.nested(func() *rota.Error { return e.message(set.plans[number], body) })
 }
 
-func nestedAll() *rota.Error { return rota.Invalidf("", "an All cannot contain an All") }
+// timeOf returns the time in v without a copy of it.
+func timeOf(v reflect.Value) *time.Time { return v.Addr().Interface().(*time.Time) }
 
-// micros truncates a time to microseconds, the precision of the rules.
-func micros(v reflect.Value) time.Time {
-	return v.Addr().Interface().(*time.Time).Truncate(time.Microsecond)
-}
+// The first and the last second of the years that RFC 3339 can write.
+var (
+	zeroTime = time.Time{}.Unix()
+	lastTime = time.Date(rota.YearMax+1, 1, 1, 0, 0, 0, 0, time.UTC).Unix() - 1
+)
 
-// checkWireTime allows the years that RFC 3339 can write.
-func checkWireTime(t time.Time) *rota.Error {
-	if y := t.UTC().Year(); y < 1 || y > rota.YearMax {
-		return rota.Invalidf("", "is in the year %d; allowed are 1 to %d", y, rota.YearMax)
+// micros returns the microseconds since 1970, which is the precision of the rules.
+func micros(t *time.Time) (int64, *rota.Error) {
+	seconds := t.Unix()
+	if seconds < zeroTime || seconds > lastTime {
+		return 0, rota.Invalidf("", "is in the year %d; allowed are 1 to %d", t.UTC().Year(), rota.YearMax)
 	}
-	return nil
+	return seconds*1_000_000 + int64(t.Nanosecond()/1000), nil
 }
 
 // at prefixes the field of an error with a path.

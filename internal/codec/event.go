@@ -19,7 +19,7 @@ var (
 // AppendEvent appends the encoding of an event to dst. Events that are encoded one after the other form a list for
 // DecodeEvents. AppendEvent returns Invalid for an event that has a time out of range.
 func AppendEvent(dst []byte, event *rota.Event) ([]byte, error) {
-	e := encoder{buf: dst, start: len(dst)}
+	e := encoder{buf: dst, start: len(dst), counter: counter{limits: batchLimits}}
 	if err := e.value(eventField, reflect.ValueOf(event).Elem()); err != nil {
 		err.Act = "encode"
 		return dst, err
@@ -31,7 +31,7 @@ func AppendEvent(dst []byte, event *rota.Event) ([]byte, error) {
 // event: DecodeEvents refuses a list with such an event.
 func DecodeEvents(data []byte) ([]rota.Event, error) {
 	var w wireEvents
-	d := decoder{data: data}
+	d := decoder{data: data, counter: counter{limits: batchLimits}}
 	if err := d.message(eventsPlan, reflect.ValueOf(&w).Elem()); err != nil {
 		err.Act = "decode"
 		return nil, err

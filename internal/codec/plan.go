@@ -2,6 +2,7 @@ package codec
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -25,7 +26,12 @@ type planField struct {
 	index  int    // index in the Go struct
 	shape  shape
 	kind   kind
-	inner  *plan // plan of a kindStruct
+	tag    string // encoded tag
+	inner  *plan  // plan of a kindStruct
+
+	pointers bool // the elements of a shapeMany are pointers
+	slot     int  // bytes of memory per element of a shapeMany
+	target   int  // bytes of memory behind each pointer
 }
 
 // shape is how often a field may occur.
@@ -43,6 +49,7 @@ type kind uint8
 const (
 	kindBool kind = iota
 	kindInt
+	kindUint
 	kindFloat
 	kindString
 	kindBytes
@@ -50,27 +57,19 @@ const (
 	kindTime
 	kindStruct
 	kindCommand
+	kindReply
+	kindCause // an error, as its text
 )
 
 // wireType maps each kind to its wire type.
 var wireType = [...]protowire.Type{
-	kindBool: protowire.VarintType, kindInt: protowire.VarintType, kindTime: protowire.VarintType,
+	kindBool: protowire.VarintType, kindInt: protowire.VarintType, kindUint: protowire.VarintType, kindTime: protowire.VarintType,
 	kindFloat:  protowire.Fixed64Type,
 	kindString: protowire.BytesType, kindBytes: protowire.BytesType, kindArray: protowire.BytesType,
-	kindStruct: protowire.BytesType, kindCommand: protowire.BytesType,
+	kindStruct: protowire.BytesType, kindCommand: protowire.BytesType, kindReply: protowire.BytesType, kindCause: protowire.BytesType,
 }
 
-var (
-	batchPlan    = mustPlan(reflect.TypeFor[wireBatch]())
-	commandPlans = func() (plans [len(wireCommands)]*plan) {
-		for n, t := range wireCommands {
-			if t != nil {
-				plans[n] = mustPlan(t)
-			}
-		}
-		return plans
-	}()
-)
+var batchPlan = mustPlan(reflect.TypeFor[wireBatch]())
 
 // mustPlan panics at program start if a struct has wrong wire tags.
 func mustPlan(t reflect.Type) *plan {
@@ -110,6 +109,9 @@ func planFieldOf(sf reflect.StructField, index int) (planField, error) {
 	if err != nil || n < 1 {
 		return planField{}, fmt.Errorf("wire tag %q is not a number from 1", sf.Tag.Get("wire"))
 	}
+	if !sf.IsExported() {
+		return planField{}, errors.New("the codec cannot set a field that is not exported")
+	}
 	f := planField{number: protowire.Number(n), name: snake(sf.Name), index: index}
 	t := sf.Type
 	switch {
@@ -118,10 +120,18 @@ func planFieldOf(sf reflect.StructField, index int) (planField, error) {
 		f.shape, t = shapeOpt, t.Elem()
 	case t.Kind() == reflect.Slice:
 		f.shape, t = shapeMany, t.Elem()
+		f.slot = int(t.Size())
+		if t.Kind() == reflect.Pointer {
+			f.pointers, t = true, t.Elem()
+		}
+	}
+	if f.pointers || f.shape == shapeOpt {
+		f.target = int(t.Size())
 	}
 	if f.kind, err = kindOf(t); err == nil && f.kind == kindStruct {
 		f.inner, err = planOf(t)
 	}
+	f.tag = string(protowire.AppendTag(nil, f.number, wireType[f.kind]))
 	return f, err
 }
 
@@ -131,10 +141,16 @@ func kindOf(t reflect.Type) (kind, error) {
 		return kindTime, nil
 	case t == reflect.TypeFor[rota.Command]():
 		return kindCommand, nil
+	case t == reflect.TypeFor[rota.Reply]():
+		return kindReply, nil
+	case t == reflect.TypeFor[error]():
+		return kindCause, nil
 	case t.Kind() == reflect.Bool:
 		return kindBool, nil
 	case t.Kind() == reflect.Int || t.Kind() == reflect.Int64:
 		return kindInt, nil
+	case t.Kind() == reflect.Uint8:
+		return kindUint, nil
 	case t.Kind() == reflect.Float64:
 		return kindFloat, nil
 	case t.Kind() == reflect.String:

@@ -65,7 +65,13 @@ func drawValue(t *rapid.T, v reflect.Value) {
 		*value = rapid.SliceOfN(rapid.Byte(), 0, 200).Draw(t, "bytes")
 		return
 	case *[]rota.Command:
-		*value = drawCommands(t, wireCommands[1:allNumber])
+		*value = drawCommands(t, wireCommands[1:commands.all])
+		return
+	case *rota.Reply:
+		*value = drawReply(t, rapid.SampledFrom(wireReplies[1:replies.all]).Draw(t, "reply"))
+		return
+	case *error:
+		*value = cause(rapid.String().Draw(t, "cause"))
 		return
 	}
 	switch v.Kind() {
@@ -73,6 +79,8 @@ func drawValue(t *rapid.T, v reflect.Value) {
 		v.SetBool(rapid.Bool().Draw(t, "bool"))
 	case reflect.Int, reflect.Int64:
 		v.SetInt(rapid.Int64().Draw(t, "int"))
+	case reflect.Uint8:
+		v.SetUint(uint64(rapid.Uint8().Draw(t, "uint")))
 	case reflect.Float64:
 		v.SetFloat(rapid.Float64().Draw(t, "float"))
 	case reflect.String:
