@@ -16,10 +16,10 @@ import (
 type Kind string
 
 const (
-	// Dynoxide has transactions, TTL, and the item of a failed condition.
+	// Dynoxide has transactions, TTL, and the item of a failed condition. Tables can be written before they are ACTIVE.
 	Dynoxide Kind = "dynoxide"
 
-	// Dynalite has none of them. What runs on it needs little of DynamoDB.
+	// Dynalite has none of them: it answers UnknownOperationException, and leaves out the item. It starts in a quarter of a second or more.
 	Dynalite Kind = "dynalite"
 
 	// DynamoDB is the service, which Shared uses if ROTA_TEST_DYNAMODB is set.
