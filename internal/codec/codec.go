@@ -35,7 +35,6 @@ const codecVersion = 1
 const (
 	EncodedMax = 64 << 20          // bytes
 	EntriesMax = 10 * rota.JobsMax // commands, jobs, items and strings in lists, all together
-	listMax    = rota.ExpectMax    // entries of one list: the longest that a valid command has
 )
 
 // wireCommands maps wire numbers to commands. A number is never reused.

@@ -185,7 +185,7 @@ func (d *decoder) number(f *planField, v reflect.Value) *rota.Error {
 		v.SetBool(raw == 1)
 	case f.kind == kindTime:
 		t := time.UnixMicro(n).UTC()
-		*timeOf(v) = t
+		*v.Addr().Interface().(*time.Time) = t
 		_, err := micros(&t)
 		return err
 	case v.OverflowInt(n):

@@ -23,11 +23,7 @@ type encoder struct {
 func (e *encoder) message(p *plan, v reflect.Value) *rota.Error {
 	for i := range p.fields {
 		f := &p.fields[i]
-		value := v.Field(f.index)
-		if f.shape == shapeOne && isZero(f.kind, value) {
-			continue
-		}
-		if err := e.field(f, value); err != nil {
+		if err := e.field(f, v.Field(f.index)); err != nil {
 			return err
 		}
 	}
@@ -37,41 +33,53 @@ func (e *encoder) message(p *plan, v reflect.Value) *rota.Error {
 	return nil
 }
 
-// field writes a field that is not a shapeOne or is not zero.
+// field writes a field, or nothing if it is zero. The kinds that jobs have most come first, and
+// without a call: most fields of a job are zero.
 func (e *encoder) field(f *planField, v reflect.Value) *rota.Error {
-	switch f.shape {
-	case shapeMany:
+	switch {
+	case f.shape == shapeMany:
 		return e.list(f, v)
-	case shapeOpt:
-		if v.IsNil() {
-			return nil
+	case f.shape == shapeOpt:
+		return e.pointer(f, v)
+	case f.kind == kindString:
+		if s := v.String(); s != "" {
+			e.buf = protowire.AppendString(append(e.buf, f.tag...), s)
 		}
-		err := e.allocate(1, f.target)
-		if err == nil {
-			err = e.value(f, v.Elem())
-		}
-		return at(f.name, err)
-	}
-	if f.kind == kindStruct {
+		return nil
+	case f.kind == kindTime:
+		return e.time(f, v.Addr().Interface().(*time.Time))
+	case f.kind == kindInt && v.Int() == 0, f.kind != kindInt && v.IsZero():
+		return nil
+	case f.kind == kindStruct:
 		return at(f.name, e.inner(f, v))
 	}
 	return at(f.name, e.value(f, v))
 }
 
-// isZero reports whether a value is omitted. A time that is zero in microseconds is.
-func isZero(k kind, v reflect.Value) bool {
-	switch k {
-	case kindString:
-		return v.Len() == 0
-	case kindInt:
-		return v.Int() == 0
-	case kindTime:
-		t := timeOf(v)
-		return t.IsZero() || t.Unix() == zeroTime && t.Nanosecond() < int(time.Microsecond)
-	case kindBytes:
-		return v.IsNil()
+func (e *encoder) pointer(f *planField, v reflect.Value) *rota.Error {
+	if v.IsNil() {
+		return nil
 	}
-	return v.IsZero()
+	err := e.allocate(1, f.target)
+	if err == nil {
+		err = e.value(f, v.Elem())
+	}
+	return at(f.name, err)
+}
+
+// time writes a time, or nothing if it is zero in microseconds.
+func (e *encoder) time(f *planField, t *time.Time) *rota.Error {
+	if t.IsZero() {
+		return nil
+	}
+	n, err := micros(t)
+	if err != nil {
+		return at(f.name, err)
+	}
+	if n != zeroTime*1_000_000 {
+		e.buf = protowire.AppendVarint(append(e.buf, f.tag...), protowire.EncodeZigZag(n))
+	}
+	return nil
 }
 
 // inner writes a struct, or nothing if all its fields are empty. Go's IsZero is not
@@ -132,8 +140,8 @@ func (e *encoder) value(f *planField, v reflect.Value) *rota.Error {
 		e.buf = protowire.AppendString(e.buf, v.String())
 	case kindBytes, kindArray:
 		e.buf = protowire.AppendBytes(e.buf, v.Bytes())
-	case kindTime:
-		n, err := micros(timeOf(v))
+	case kindTime: // in a list or behind a pointer, where zero is written too
+		n, err := micros(v.Addr().Interface().(*time.Time))
 		e.buf = protowire.AppendVarint(e.buf, protowire.EncodeZigZag(n))
 		return err
 	case kindStruct:
@@ -188,9 +196,6 @@ func (e *encoder) member(k kind, v reflect.Value) *rota.Error {
 	e.buf = protowire.AppendTag(e.buf, number, protowire.BytesType)
 	return e.nested(func() *rota.Error { return e.message(set.plans[number], body) })
 }
-
-// timeOf returns the time in v without a copy of it.
-func timeOf(v reflect.Value) *time.Time { return v.Addr().Interface().(*time.Time) }
 
 // The first and the last second of the years that RFC 3339 can write.
 var (

@@ -11,13 +11,13 @@ import (
 type limits struct {
 	what    string // what is encoded, in errors
 	bytes   int    // longest encoding
-	list    int    // most entries of one list
+	list    int    // most entries of one list; the longest of a valid command is that of its expectations
 	entries int    // most entries of all lists together
 	memory  int    // most memory of entries and of values behind pointers, in bytes
 }
 
 var (
-	batchLimits = limits{what: "batch", bytes: EncodedMax, list: listMax, entries: EntriesMax, memory: math.MaxInt}
+	batchLimits = limits{what: "batch", bytes: EncodedMax, list: rota.ExpectMax, entries: EntriesMax, memory: math.MaxInt}
 	unlimited   = limits{bytes: math.MaxInt, list: math.MaxInt, entries: math.MaxInt, memory: math.MaxInt}
 )
 

@@ -85,19 +85,21 @@ func TestDecodeRefusesEveryTruncation(t *testing.T) {
 
 func TestCodecBoundsListsAndBatches(t *testing.T) {
 	ready := "\x12\x02\x12\x00"
-	tooMany := "\x01" + strings.Repeat(ready, listMax+1)
+	tooMany := "\x01" + strings.Repeat(ready, rota.ExpectMax+1)
 	_, err := DecodeBatch([]byte(tooMany))
 	checkRefusal(t, err, "decode", "commands[50000]", "more than 50000 entries")
 	if _, err := DecodeBatch([]byte(tooMany[:len(tooMany)-len(ready)])); err != nil {
-		t.Errorf("a full batch is refused: %v", err)
+		t.Errorf("a full list is refused: %v", err)
 	}
 	_, err = DecodeBatch(make([]byte, EncodedMax+1))
 	checkRefusal(t, err, "decode", "", "at most 67108864")
 
-	_, err = AppendBatch(nil, rota.Batch{Commands: make([]rota.Command, rota.BatchMax+1)})
+	_, err = AppendBatch(nil, rota.Batch{Commands: make([]rota.Command, rota.ExpectMax+1)})
 	checkRefusal(t, err, "encode", "commands[0]", "the command is nil")
-	_, err = AppendBatch(nil, rota.Batch{Commands: []rota.Command{&rota.Enqueue{Jobs: make([]rota.NewJob, listMax+1)}}})
+	_, err = AppendBatch(nil, rota.Batch{Commands: []rota.Command{&rota.Enqueue{Jobs: make([]rota.NewJob, rota.ExpectMax+1)}}})
 	checkRefusal(t, err, "encode", "commands[0].jobs[50000]", "more than 50000 entries")
+	expecting := &rota.Ready{Meta: rota.Meta{Expect: make([]rota.Expectation, rota.ExpectMax)}}
+	mustDecode(t, mustEncode(t, rota.Batch{Commands: []rota.Command{expecting}}))
 
 	full := &rota.Enqueue{Jobs: make([]rota.NewJob, rota.JobsMax)}
 	_, err = AppendBatch(nil, rota.Batch{Commands: []rota.Command{full, full, full, full, full, full, full, full, full, full}})
