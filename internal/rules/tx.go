@@ -31,6 +31,12 @@ type DefersKeys interface {
 	DefersKeys() bool
 }
 
+// Checked is implemented by a transaction that may have commands of a log. They were
+// validated before they were appended, maybe by another version of the program.
+type Checked interface {
+	Checked() bool
+}
+
 // RowCache is a transaction that can answer some queries from a cache.
 type RowCache interface {
 	// LoadCached puts missing rows that are cached into u. Lock finds out

@@ -105,16 +105,19 @@ func (s *Store) PruneAudit(ctx context.Context, before time.Time, limit int, sig
 		if err != nil || p == nil {
 			return err
 		}
-		if err := p.Move(writing{w}); err != nil {
-			return err
-		}
 		removed = len(p.IDs)
-		return firstError(
-			each(p.IDs, func(id rota.ID) error { return w.change(sqlDeleteAudit, id) }),
-			func() error { return w.change(storekit.SQLDeleteSeals, p.Anchor.Seq) },
-		)
+		return w.pruneAudit(p)
 	})
 	return removed, err
+}
+
+// pruneAudit removes entries of the chain, and stores the anchor that replaces them.
+func (w *writer) pruneAudit(p *storekit.PrunedAudit) error {
+	return firstError(
+		func() error { return p.Move(writing{w}) },
+		each(p.IDs, func(id rota.ID) error { return w.change(sqlDeleteAudit, id) }),
+		func() error { return w.change(storekit.SQLDeleteSeals, p.Anchor.Seq) },
+	)
 }
 
 // VerifyAudit checks the chain on a connection of its own.

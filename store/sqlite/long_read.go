@@ -45,7 +45,7 @@ func (s *Store) withOwnConn(ctx context.Context, act string, use func(*sqlite.Co
 		return errClosed()
 	}
 	defer s.longReads.active.Done()
-	if err := ctx.Err(); err != nil {
+	if err := firstError(ctx.Err, func() error { return s.catchUp(ctx) }); err != nil {
 		return err
 	}
 	storeCtx, end := s.untilClosed(ctx)

@@ -69,6 +69,9 @@ func OpenWith(path string, config Config) (*Store, error) {
 	if err == nil {
 		s.file, err = identifyFile(path)
 	}
+	if err == nil && config.replica {
+		err = w.openReplica()
+	}
 	if err == nil {
 		err = s.markInUse(w)
 	}
@@ -142,7 +145,7 @@ func openWriter(path string, config Config) (*writer, error) {
 	conn.SetBusyTimeout(busyTimeout)
 	w := &writer{conn: conn, maxWait: busyTimeout, injectFault: config.injectFault}
 	for _, pragma := range []string{
-		"PRAGMA journal_mode = WAL", "PRAGMA synchronous = FULL", "PRAGMA cache_size = " + writerCache,
+		"PRAGMA journal_mode = WAL", "PRAGMA synchronous = " + synchronous(config), "PRAGMA cache_size = " + writerCache,
 		"PRAGMA wal_autocheckpoint = " + strconv.Itoa(checkpointPages),
 	} {
 		if err := sqlitex.ExecuteTransient(conn, pragma, nil); err != nil {
@@ -166,6 +169,15 @@ func openWriter(path string, config Config) (*writer, error) {
 		}
 	}
 	return w, nil
+}
+
+// synchronous is when SQLite syncs: at each commit, or only when it writes its log back. A replica can lose
+// its last commits, because the log that they come from is durable.
+func synchronous(c Config) string {
+	if c.replica {
+		return "NORMAL"
+	}
+	return "FULL"
 }
 
 // ensurePrivateFile creates a missing file for this user alone, before SQLite creates it: the file

@@ -71,6 +71,9 @@ func (s *Store) withPoolSnapshot(ctx context.Context, act string, use func(*sqli
 	if s.isClosed() {
 		return errClosed()
 	}
+	if err := s.catchUp(ctx); err != nil {
+		return err
+	}
 	conn, err := s.readers.Take(ctx)
 	if err == nil {
 		err = inSnapshot(conn, use)

@@ -33,10 +33,14 @@ type Config struct {
 	// AllowMoved opens a store that rota copy has moved to another one. Without it, Open returns
 	// Conflict for such a store.
 	AllowMoved bool
+	// CatchUp is called before each read, unless it is nil. The store of a log uses it to apply what others
+	// have appended to the log, so that a read shows every commit before it.
+	CatchUp func(context.Context) error
 	// Logger receives what was found after an unclean stop, and a warning if all users can read the
 	// file. Default slog.Default.
 	Logger *slog.Logger
 
+	replica     bool                      // opened by OpenReplica
 	transfer    bool                      // opened as the target of a copy, which may be unfinished
 	injectFault func(statement int) error // for tests: called before each statement that writes
 }
@@ -126,6 +130,13 @@ func (s *Store) Limits() rota.Limits {
 
 // clock returns the time of the store's clock in the stored precision.
 func (s *Store) clock() time.Time { return s.config.Clock().UTC().Truncate(time.Microsecond) }
+
+func (s *Store) catchUp(ctx context.Context) error {
+	if s.config.CatchUp == nil {
+		return nil
+	}
+	return s.config.CatchUp(ctx)
+}
 
 // Wake returns a channel that receives when jobs may have become ready.
 func (s *Store) Wake() (<-chan struct{}, func()) { return s.wake.Add() }

@@ -15,6 +15,9 @@ import (
 // AllowMoved it removes the mark of a moved store. It reads before the store is migrated, because a moved store stays as it is.
 func checkMarks(conn *sqlite.Conn, config Config) error {
 	moved, copying, err := readMarks(conn)
+	if err == nil && !config.replica {
+		err = checkNoReplica(conn)
+	}
 	if err != nil || config.transfer {
 		return err
 	}

@@ -211,6 +211,9 @@ func (w *writer) loadChain(id rota.ID, u *rules.UnitOfWork) error {
 
 // Write executes the changes that the rules decided.
 func (w *writer) Write(c *rules.Changes) error {
+	if w.trying {
+		return errChanges
+	}
 	w.wakeup.Add(c)
 	if w.watched {
 		w.events = append(w.events, rules.Events(c)) // published after the commit

@@ -31,7 +31,7 @@ func (s *Store) View(ctx context.Context) (rota.View, error) {
 		return nil, errClosed()
 	}
 	defer s.longReads.active.Done()
-	if err := ctx.Err(); err != nil {
+	if err := firstError(ctx.Err, func() error { return s.catchUp(ctx) }); err != nil {
 		return nil, err
 	}
 	storeCtx, end := s.untilClosed(ctx)

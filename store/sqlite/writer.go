@@ -34,6 +34,10 @@ type writer struct {
 	hooks      hooksCache
 	dispatched dispatchedCache
 
+	replica *replicaState // of a replica; nil in a store of its own
+	trying  bool          // decides a batch that is not to be written
+	entry   *entryStep    // work on the entry that is applied now; nil: none
+
 	beforeWrite func([]rota.Command) // for tests: called after a step is decided and before it is written
 	commands    []rota.Command       // of the current batch
 }
@@ -60,6 +64,9 @@ func (w *writer) apply(ctx context.Context, b rota.Batch) ([]rota.Result, error)
 		err = w.sealAudit()
 	}
 	if err == nil {
+		err = w.storePosition(results)
+	}
+	if err == nil {
 		err = w.commit()
 		committed = err == nil
 	}
@@ -79,11 +86,15 @@ func (w *writer) commit() error {
 	if err := w.exec(sqlCommit); err != nil {
 		return err
 	}
+	w.positionStored()
 	for _, events := range w.events {
 		w.watch.Publish(events)
 	}
 	return nil
 }
+
+// Checked reports whether the commands were validated before: those of a log were.
+func (w *writer) Checked() bool { return w.entry != nil || w.trying }
 
 // begin waits for other connections until ctx ends, but at most maxWait. After the transaction has
 // begun, the end of ctx no longer interrupts it.
