@@ -98,7 +98,8 @@ var packageRules = map[string]packageRule{
 	"internal/auditchain": {layer: 3},
 	"internal/codec":      {layer: 3, tests: []string{"internal/samples"}},
 	"internal/samples":    {layer: 3}, // commands for tests
-	"internal/fanout":     {layer: 3, only: []string{"store/sqlite", "store/postgres"}},
+	"internal/fanout":     {layer: 3, only: []string{"store/sqlite", "store/postgres", "internal/logstore"}},
+	"internal/logstore":   {layer: 4, tests: []string{"store/sqlite", "store/sqlite/sqlitetest", "store/storetest"}},                                                                // stores over a log
 	"access":              {layer: 3, tests: []string{"internal/buffertx", "internal/samples", "store/sqlite", "store/postgres", "store/postgres/pgtest", "api", "node", "secret"}}, // the matrix runs a node
 	"secret":              {layer: 3, tests: []string{"store/sqlite", "store/storetest"}},
 	"api":                 {layer: 3},

@@ -1,0 +1,62 @@
+package logstore
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/rotajobs/rota"
+)
+
+// sharing holds the events that this process publishes itself until its next entry takes them along. If
+// it appends none for a while, they get an entry of their own.
+type sharing struct {
+	mu     sync.Mutex
+	events []rota.Event
+	timer  *time.Timer
+	closed bool
+}
+
+// shareWait is how long events wait for an entry.
+const shareWait = time.Second
+
+// Share sends events that this process publishes itself to the other processes.
+func (s *Store) Share(events []rota.Event) {
+	h := &s.shared
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.closed {
+		return
+	}
+	if h.events = append(h.events, events...); h.timer == nil {
+		h.timer = time.AfterFunc(shareWait, s.flushShared)
+	}
+}
+
+// flushShared appends the events that no entry has taken. They are hints: if it fails, they are lost.
+func (s *Store) flushShared() {
+	ctx, cancel := context.WithTimeout(context.Background(), shareWait)
+	defer cancel()
+	if events := s.shared.take(); len(events) > 0 {
+		_, _ = s.log.Commit(ctx, Entry{Shared: events})
+	}
+}
+
+func (h *sharing) take() []rota.Event {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	events := h.events
+	h.events = nil
+	if h.timer != nil {
+		h.timer.Stop()
+		h.timer = nil
+	}
+	return events
+}
+
+func (h *sharing) close() {
+	h.take()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.closed = true
+}
