@@ -85,6 +85,7 @@ var packageRules = map[string]packageRule{
 
 	"store/sqlite/sqlitetest": {layer: 5}, // changes files for tests
 
+	"store/dynamo":         {layer: 5, tests: []string{"store/dynamo/dyntest", "store/sqlite/sqlitetest", "store/storetest"}},
 	"store/dynamo/dyntest": {layer: 4}, // servers for tests
 
 	"store/postgres/pgtest/withpostgres": {layer: 5}, // starts one for the tests of all packages

@@ -1,0 +1,286 @@
+package dynamo
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/internal/logstore"
+	"github.com/rotajobs/rota/store/sqlite"
+)
+
+// commandLog is the log in the table, as this process knows it.
+type commandLog struct {
+	table   *table
+	options Options
+	logger  *slog.Logger
+	self    rota.ID // this process
+	id      string  // identity of the log
+
+	lock    chan struct{} // has a value while no goroutine reads, takes or applies slots
+	replica *sqlite.Replica
+	store   *logstore.Store
+
+	// These fields are protected by lock.
+	currentAt time.Time // when the last request was sent after whose answer the replica had all slots
+	stopped   error     // why no more slots can be applied; nil: they can
+	bytes     int64     // of the bodies that this process has applied since it started
+}
+
+func (l *commandLog) acquire(ctx context.Context) error {
+	select {
+	case <-l.lock:
+	default:
+		select {
+		case <-l.lock:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	if l.stopped != nil {
+		defer l.release()
+		return l.stopped
+	}
+	return nil
+}
+
+func (l *commandLog) release() { l.lock <- struct{}{} }
+
+// Now returns the time of the service, but never one before the last slot.
+func (l *commandLog) Now(ctx context.Context) (time.Time, error) {
+	now, err := l.table.clock.within(ctx, l.options.Skew, func(ctx context.Context) error {
+		_, err := l.table.get(ctx, "read clock", metaKey())
+		return err
+	})
+	if last := l.replica.Applied().Now; err == nil && now.Before(last) {
+		now = last
+	}
+	return now, err
+}
+
+// readClock is the clock of reads. It does not ask the service.
+func (l *commandLog) readClock() time.Time {
+	now, _, known := l.table.clock.read()
+	if !known {
+		now = time.Now().UTC()
+	}
+	if l.replica != nil {
+		if last := l.replica.Applied().Now; now.Before(last) {
+			now = last
+		}
+	}
+	return now
+}
+
+// Commit takes the next slot for an entry. If another process takes it first, it applies that slot and tries
+// the one after it.
+func (l *commandLog) Commit(ctx context.Context, e logstore.Entry) (results []rota.Result, err error) {
+	if err := l.acquire(ctx); err != nil {
+		return nil, err
+	}
+	defer l.release()
+	if passed(l.currentAt) > silenceMax {
+		if err := l.catchUpLocked(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return l.append(ctx, &e)
+}
+
+// append appends an entry. The caller holds the lock.
+func (l *commandLog) append(ctx context.Context, e *logstore.Entry) (results []rota.Result, err error) {
+	p := &proposal{entry: e}
+	for lost := 0; ; lost++ {
+		s, err := l.propose(ctx, p)
+		if err != nil {
+			return nil, err
+		}
+		taken, err := l.take(ctx, s)
+		if errors.Is(err, errBehind) {
+			if err = l.fill(ctx); err == nil {
+				continue
+			}
+		}
+		if err != nil {
+			return nil, err
+		}
+		own := taken.proposal == s.proposal
+		if own {
+			taken.body = p.body
+		}
+		if results, err = l.applySlot(ctx, &taken, own); err != nil || own {
+			return results, err
+		}
+		if results, settled, err := l.afterLoss(ctx, e, lost); err != nil || settled {
+			return results, err
+		}
+	}
+}
+
+// afterLoss applies what others have appended in the meantime. If the entry changes nothing any more, it need not be appended.
+func (l *commandLog) afterLoss(ctx context.Context, e *logstore.Entry, lost int) (results []rota.Result, settled bool, err error) {
+	if lost > 0 { // a random wait, so that several processes do not collide again and again
+		if err := sleep(ctx, lossWait(lost)); err != nil {
+			return nil, false, err
+		}
+		if err := l.readSlots(ctx); err != nil {
+			return nil, false, err
+		}
+	}
+	if e.Unchanged == nil {
+		return nil, false, nil
+	}
+	return e.Unchanged(ctx)
+}
+
+// CatchUp applies all slots that were taken before the call. Of several callers at the same time one reads.
+func (l *commandLog) CatchUp(ctx context.Context) error {
+	called := time.Now()
+	if err := l.acquire(ctx); err != nil {
+		return err
+	}
+	defer l.release()
+	if !l.currentAt.Before(called) {
+		return nil
+	}
+	return l.catchUpLocked(ctx)
+}
+
+// catchUpLocked reads the slots. After a silence it first checks that the next one was not removed.
+func (l *commandLog) catchUpLocked(ctx context.Context) error {
+	if passed(l.currentAt) > silenceMax {
+		m, err := l.readMeta(ctx)
+		if err != nil {
+			return err
+		}
+		if err := l.checkLog(m); err != nil {
+			return err
+		}
+		if m.begin > l.replica.Applied().Index+1 {
+			if err := l.fill(ctx); err != nil {
+				return err
+			}
+		}
+	}
+	return l.readSlots(ctx)
+}
+
+// checkLog stops the replica if the table has another log now.
+func (l *commandLog) checkLog(m meta) error {
+	if m.log == l.id {
+		return nil
+	}
+	return l.stop(&rota.Error{
+		Code: rota.Conflict, Act: "dynamodb: read log", Reason: fmt.Sprintf("the table %s was replaced while this process ran", l.table.name),
+		Hint: "restart this process",
+	})
+}
+
+// slotsAtOnce is how many slots one request reads.
+const slotsAtOnce = 16
+
+// readSlots applies the next slots until there is none.
+func (l *commandLog) readSlots(ctx context.Context) error {
+	for {
+		next := l.replica.Applied().Index + 1
+		asked := time.Now()
+		first, err := l.table.get(ctx, "read log", slotKey(next))
+		if err != nil {
+			return err
+		}
+		if first == nil {
+			l.currentAt = asked
+			return nil
+		}
+		if err := l.applyItem(ctx, next, first); err != nil {
+			return err
+		}
+		for {
+			keys := make([]item, slotsAtOnce)
+			for n := range keys {
+				keys[n] = slotKey(next + 1 + uint64(n))
+			}
+			found, err := l.table.getMany(ctx, "read log", keys)
+			if err != nil {
+				return err
+			}
+			for _, i := range found {
+				next++
+				if err := l.applyItem(ctx, next, i); err != nil {
+					return err
+				}
+			}
+			if len(found) < slotsAtOnce {
+				break
+			}
+		}
+	}
+}
+
+func (l *commandLog) applyItem(ctx context.Context, index uint64, i item) error {
+	s, err := readSlot(index, i)
+	if err != nil {
+		return l.stop(err)
+	}
+	_, err = l.applySlot(ctx, &s, s.process == l.self)
+	return err
+}
+
+// applySlot has the replica apply a slot. It decodes the entry even if this process has appended it, so that
+// all replicas apply the same: the encoding truncates times.
+func (l *commandLog) applySlot(ctx context.Context, s *slot, own bool) ([]rota.Result, error) {
+	if err := l.checkSlot(s); err != nil {
+		return nil, l.stop(err)
+	}
+	if s.body == nil {
+		body, err := l.table.getChunks(ctx, s.proposal.String(), s.chunks)
+		if err != nil {
+			return nil, err
+		}
+		s.body = body
+	}
+	e, err := logstore.DecodeEntry(s.body)
+	if err != nil {
+		return nil, l.stop(&rota.Error{
+			Code: rota.Conflict, Act: "dynamodb: read log", Reason: fmt.Sprintf("the slot %d has an entry that this program does not know", s.index), Err: err,
+			Hint: "upgrade this program",
+		})
+	}
+	l.bytes += int64(len(s.body))
+	// The end of the context of one caller must not end the work for all of them.
+	results, err := l.store.ApplyEntry(context.WithoutCancel(ctx), rota.LogEntry{Log: l.id, Index: s.index}, s.now, &e, own)
+	if code := rota.CodeOf(err); err != nil && code != rota.Unavailable && code != rota.Busy {
+		err = l.stop(err)
+	}
+	return results, err
+}
+
+// checkSlot refuses a slot that this replica must not apply.
+func (l *commandLog) checkSlot(s *slot) error {
+	if s.rules > rota.RulesVersion {
+		return &rota.Error{
+			Code: rota.Conflict, Act: "dynamodb: read log", Reason: fmt.Sprintf("the slot %d needs version %d of the rules, and this program has %d", s.index, s.rules, rota.RulesVersion),
+			Hint: "upgrade this program",
+		}
+	}
+	if position := l.replica.Applied(); !bytes.Equal(s.digest, position.Digest[:]) {
+		return &rota.Error{
+			Code: rota.Internal, Act: "dynamodb: read log", Reason: fmt.Sprintf("the replica of this process differs from that of process %s before slot %d", s.process, s.index),
+			Hint: "stop this process and delete its replica, which the next start fills again; please report it",
+		}
+	}
+	return nil
+}
+
+// stop keeps an error: no more slots are applied until the next start.
+func (l *commandLog) stop(err error) error {
+	if l.stopped == nil && rota.CodeOf(err) != rota.Unavailable {
+		l.stopped = err
+		l.logger.Error("the replica has stopped", "error", err)
+	}
+	return err
+}

@@ -1,0 +1,159 @@
+package dynamo
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	awsconfig "github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/internal/logstore"
+	"github.com/rotajobs/rota/store/sqlite"
+)
+
+// Config has what the URL of a store does not say.
+type Config struct {
+	// Dir is the directory of the replica. No other process may use it. Its files may be deleted while no process
+	// has the store open; the next one fills the replica from the table.
+	Dir string
+	// Logger receives what an operator should know. Default slog.Default.
+	Logger *slog.Logger
+}
+
+// Store is a queue in a DynamoDB table.
+type Store struct {
+	*logstore.Store
+	log  *commandLog
+	stop context.CancelFunc // ends the background work
+	work sync.WaitGroup
+}
+
+// ReplicaName is the name of the file of the replica in its directory.
+const ReplicaName = "replica.db"
+
+// Open opens the store at a URL such as dynamodb://TABLE?region=REGION. It creates a table that does not exist.
+func Open(ctx context.Context, url string, config Config) (*Store, error) {
+	options, err := ParseURL(url)
+	if err != nil {
+		return nil, err
+	}
+	return OpenWith(ctx, options, config)
+}
+
+// OpenWith opens a store. The options are those of ParseURL.
+func OpenWith(ctx context.Context, options Options, config Config) (*Store, error) {
+	if config.Logger == nil {
+		config.Logger = slog.Default()
+	}
+	if config.Dir == "" {
+		return nil, rota.Invalidf("dir", "is required: the replica of the table needs a directory")
+	}
+	l := &commandLog{options: options, logger: config.Logger, self: rota.NewID(), lock: make(chan struct{}, 1)}
+	var err error
+	if l.table, err = connect(ctx, options); err != nil {
+		return nil, err
+	}
+	if err := l.table.open(ctx); err != nil {
+		return nil, err
+	}
+	m, err := l.openMeta(ctx)
+	if err != nil {
+		return nil, err
+	}
+	l.id = m.log
+	if err := l.openReplica(filepath.Join(config.Dir, ReplicaName)); err != nil {
+		return nil, err
+	}
+	s := &Store{Store: logstore.New(l.replica, l), log: l}
+	l.store = s.Store
+	if err := l.start(ctx, m); err != nil {
+		_ = s.Store.Close()
+		return nil, err
+	}
+	work, stop := context.WithCancel(context.Background())
+	s.stop = stop
+	s.work.Go(func() { l.follow(work) })
+	return s, nil
+}
+
+// connect creates the client of the table. It sends every request once: what to do after a failure depends on
+// the request.
+func connect(ctx context.Context, options Options) (*table, error) {
+	clock := newServiceClock()
+	load := []func(*awsconfig.LoadOptions) error{}
+	if options.Region != "" {
+		load = append(load, awsconfig.WithRegion(options.Region))
+	}
+	c, err := awsconfig.LoadDefaultConfig(ctx, load...)
+	if err != nil {
+		return nil, &rota.Error{Code: rota.Invalid, Act: "dynamodb: open", Reason: "the configuration of AWS cannot be read", Err: err}
+	}
+	if c.Region == "" {
+		return nil, rota.Invalidf("region", "is not configured; write it into the URL of the store, as in dynamodb://TABLE?region=eu-west-1")
+	}
+	base := http.DefaultTransport.(*http.Transport).Clone()
+	base.MaxIdleConnsPerHost = 64
+	client := dynamodb.NewFromConfig(c, func(o *dynamodb.Options) {
+		o.Retryer = aws.NopRetryer{}
+		o.HTTPClient = &transport{client: &http.Client{Transport: base}, clock: clock}
+		if options.Endpoint != "" {
+			o.BaseEndpoint = aws.String(options.Endpoint)
+		}
+	})
+	return &table{client: client, name: options.Table, clock: clock}, nil
+}
+
+// openReplica opens the replica. It removes one whose file is damaged: the table has its rows.
+func (l *commandLog) openReplica(path string) (err error) {
+	config := sqlite.Config{Clock: l.readClock, Logger: l.logger, CatchUp: logstore.CatchUp(l.CatchUp)}
+	l.replica, err = sqlite.OpenReplica(path, config)
+	if err == nil || rota.CodeOf(err) != rota.Internal {
+		return err
+	}
+	l.logger.Warn("the replica is damaged and is filled again from the table", "file", filepath.Base(path), "error", err)
+	if err := removeReplica(path); err != nil {
+		return err
+	}
+	l.replica, err = sqlite.OpenReplica(path, config)
+	return err
+}
+
+func removeReplica(path string) error {
+	for _, suffix := range []string{"", "-wal", "-shm"} {
+		if err := os.Remove(path + suffix); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return &rota.Error{Code: rota.Internal, Act: "dynamodb: open", Reason: "the damaged replica cannot be removed", Err: err}
+		}
+	}
+	return nil
+}
+
+// start brings the replica to the end of the log.
+func (l *commandLog) start(ctx context.Context, m meta) error {
+	defer l.release()
+	if at := l.replica.Applied(); at.Log != "" && at.Log != m.log {
+		return &rota.Error{
+			Code: rota.Conflict, Act: "dynamodb: open", Reason: "the replica in the data directory is that of another table",
+			Hint: "use another data directory, or delete " + ReplicaName + " in this one",
+		}
+	}
+	if m.begin > l.replica.Applied().Index+1 {
+		if err := l.fill(ctx); err != nil {
+			return err
+		}
+	}
+	return l.readSlots(ctx)
+}
+
+// Close ends the background work and closes the replica.
+func (s *Store) Close() error {
+	s.stop()
+	s.work.Wait()
+	return s.Store.Close()
+}

@@ -1,0 +1,69 @@
+package dynamo
+
+import (
+	"context"
+	"math/rand/v2"
+	"time"
+
+	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/internal/logstore"
+)
+
+// proposal is an entry on its way to a slot.
+type proposal struct {
+	entry  *logstore.Entry
+	id     rota.ID
+	body   []byte
+	chunks int64
+}
+
+// propose encodes an entry for the next slot. The time that the log gives it is an attribute of the slot, so
+// that a long body is written once and can take any slot.
+func (l *commandLog) propose(ctx context.Context, p *proposal) (*slot, error) {
+	now, err := p.entry.Batch.Now, error(nil)
+	if now.IsZero() {
+		now, err = l.Now(ctx)
+	}
+	if err == nil && p.chunks == 0 {
+		err = l.encode(ctx, p)
+	}
+	if err != nil {
+		return nil, err
+	}
+	at := l.replica.Applied()
+	s := &slot{
+		index: at.Index + 1, now: now.UTC().Truncate(time.Microsecond), proposal: p.id, process: l.self,
+		digest: at.Digest[:], rules: rota.RulesVersion, chunks: p.chunks,
+	}
+	if p.chunks == 0 {
+		s.body = p.body
+	}
+	return s, nil
+}
+
+// encode encodes the entry with a new id. It writes a long body.
+func (l *commandLog) encode(ctx context.Context, p *proposal) (err error) {
+	p.id = rota.NewID()
+	if p.body, err = logstore.AppendEntry(nil, p.entry); err == nil && len(p.body) > inlineMax {
+		p.chunks, err = l.table.putChunks(ctx, p.id.String(), p.body, time.Time{})
+	}
+	return err
+}
+
+// lossWait is how long a process waits after it has lost some races in a row.
+func lossWait(lost int) time.Duration {
+	const first, most = 2 * time.Millisecond, 50 * time.Millisecond
+	return rand.N(min(most, first<<min(lost, 10)))
+}
+
+// CheckLease refuses a lease that the clocks of the processes cannot keep.
+func (l *commandLog) CheckLease(lease time.Duration) error {
+	least := l.options.leaseMin()
+	if lease >= least {
+		return nil
+	}
+	return &rota.Error{
+		Code: rota.Invalid, Field: "lease", Reason: "is " + lease.String() + "; on DynamoDB a lease is at least 10 times the skew: " + least.String(),
+		Hint: "use longer leases, or set a smaller skew in the URL of the store",
+	}
+}

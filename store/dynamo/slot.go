@@ -1,0 +1,185 @@
+package dynamo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/rotajobs/rota"
+)
+
+// slot is a place in the log and the entry that was put into it.
+type slot struct {
+	index    uint64
+	now      time.Time
+	proposal rota.ID // of the attempt to append the entry
+	process  rota.ID // which appended it
+	digest   []byte  // of its replica before the slot
+	rules    int64   // version of the rules that the entry needs
+	body     []byte  // the entry, if it is short
+	chunks   int64   // of a long body; they are named by the proposal
+}
+
+// The attributes of a slot.
+const (
+	attrNow      = "now"
+	attrProposal = "proposal"
+	attrProcess  = "process"
+	attrDigest   = "digest"
+	attrRules    = "rules"
+	attrBody     = "batch"
+	attrChunks   = "chunks"
+)
+
+// logPartitions is over how many partitions the slots are spread.
+const logPartitions = 16
+
+func slotKey(index uint64) item {
+	return key(fmt.Sprintf("rota#log#%d", index%logPartitions), fmt.Sprintf("%020d", index))
+}
+
+func (s *slot) item() item {
+	i := slotKey(s.index)
+	i[attrNow] = numberValue(s.now.UnixMicro())
+	i[attrProposal], i[attrProcess] = stringValue(s.proposal.String()), stringValue(s.process.String())
+	i[attrDigest], i[attrRules] = bytesValue(s.digest), numberValue(s.rules)
+	if s.chunks > 0 {
+		i[attrChunks] = numberValue(s.chunks)
+	} else {
+		i[attrBody] = bytesValue(s.body)
+	}
+	return i
+}
+
+func readSlot(index uint64, i item) (s slot, err error) {
+	s = slot{
+		index: index, now: time.UnixMicro(i.number(attrNow)).UTC(), digest: i.bytes(attrDigest),
+		rules: i.number(attrRules), body: i.bytes(attrBody), chunks: i.number(attrChunks),
+	}
+	if s.proposal, err = rota.ParseID(i.text(attrProposal)); err == nil {
+		s.process, err = rota.ParseID(i.text(attrProcess))
+	}
+	if err != nil || s.body == nil && s.chunks == 0 {
+		return s, &rota.Error{
+			Code: rota.Internal, Act: "dynamodb: read log", Reason: fmt.Sprintf("the slot %d has an item that Rota did not write", index),
+			Hint: "restore the table as it was before someone changed it",
+		}
+	}
+	return s, nil
+}
+
+// take puts a slot into the log unless it is taken. It returns the slot that is there afterwards, which may be
+// that of another process.
+func (l *commandLog) take(ctx context.Context, s *slot) (taken slot, err error) {
+	deadline := time.Now().Add(requestTimeout)
+	for attempt := 0; ; attempt++ {
+		asked := time.Now()
+		there, err := l.tryTake(ctx, s)
+		switch kind := outcomeOf(err); {
+		case kind == done && there == nil:
+			l.currentAt = asked
+			return *s, nil
+		case kind == done:
+			return readSlot(s.index, there)
+		case errors.Is(err, errOldRequest) && ctx.Err() == nil:
+			continue // the process slept; the silence is checked again
+		case kind == refused:
+			return slot{}, l.table.fault("append", err)
+		case kind == unknown && ctx.Err() == nil:
+			// The answer may be lost: the slot tells.
+			if there, err := l.table.get(ctx, "append", slotKey(s.index)); err != nil || there != nil {
+				if err != nil {
+					return slot{}, err
+				}
+				return readSlot(s.index, there)
+			}
+		}
+		if err := l.table.backOff(ctx, deadline, attempt, "append", err); err != nil {
+			return slot{}, err
+		}
+	}
+}
+
+// tryTake sends the put once. It returns the item that is there if the slot was taken before.
+func (l *commandLog) tryTake(ctx context.Context, s *slot) (there item, err error) {
+	ctx, cancel := context.WithTimeout(born(ctx), attemptTimeout)
+	defer cancel()
+	if passed(l.currentAt) > silenceMax {
+		there, err = l.takeAfterSilence(ctx, s)
+	} else {
+		_, err = l.table.client.PutItem(ctx, &dynamodb.PutItemInput{
+			TableName: &l.table.name, Item: s.item(), ConditionExpression: aws.String(isNew),
+			ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
+		})
+	}
+	var failed *types.ConditionalCheckFailedException
+	if !errors.As(err, &failed) {
+		return there, err
+	}
+	if len(failed.Item) > 0 {
+		return failed.Item, nil
+	}
+	return l.table.get(ctx, "append", slotKey(s.index)) // the server does not return the item
+}
+
+// silenceMax is after how long without news of the log a process checks where the log begins before it writes.
+// Its next slot may have been removed, and would seem to be free.
+const silenceMax = time.Minute
+
+// takeAfterSilence takes a slot only if the log does not begin after it.
+func (l *commandLog) takeAfterSilence(ctx context.Context, s *slot) (there item, err error) {
+	_, err = l.table.client.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{
+		ClientRequestToken: nil,
+		TransactItems: []types.TransactWriteItem{
+			{Put: &types.Put{
+				TableName: &l.table.name, Item: s.item(), ConditionExpression: aws.String(isNew),
+				ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
+			}},
+			{ConditionCheck: l.beginCheck(s.index)},
+		},
+	})
+	if isUnsupported(err) {
+		return l.takeWithoutTransactions(ctx, s)
+	}
+	var cancelled *types.TransactionCanceledException
+	if !errors.As(err, &cancelled) || len(cancelled.CancellationReasons) != 2 {
+		return nil, err
+	}
+	put, begin := cancelled.CancellationReasons[0], cancelled.CancellationReasons[1]
+	switch {
+	case text(begin.Code) == reasonCondition:
+		return nil, errBehind
+	case text(put.Code) == reasonCondition && len(put.Item) > 0:
+		return put.Item, nil
+	case text(put.Code) == reasonCondition:
+		return l.table.get(ctx, "append", slotKey(s.index))
+	}
+	return nil, err
+}
+
+const reasonCondition = "ConditionalCheckFailed"
+
+// takeWithoutTransactions reads where the log begins first. Between both requests the process must not sleep
+// for longer than a slot is kept, so it is for servers of tests only.
+func (l *commandLog) takeWithoutTransactions(ctx context.Context, s *slot) (item, error) {
+	m, err := l.readMeta(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if m.begin > s.index {
+		return nil, errBehind
+	}
+	_, err = l.table.client.PutItem(ctx, &dynamodb.PutItemInput{TableName: &l.table.name, Item: s.item(), ConditionExpression: aws.String(isNew)})
+	return nil, err
+}
+
+// errBehind is the error of a process whose next slot was removed. It starts from a snapshot.
+var errBehind = &rota.Error{
+	Code: rota.Unavailable, Act: "dynamodb: append", Reason: "this process has slept for longer than the log is kept, and fills its replica from a snapshot",
+	Hint: "try again",
+}
