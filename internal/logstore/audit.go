@@ -16,7 +16,7 @@ func (s *Store) PruneAudit(ctx context.Context, before time.Time, limit int, sig
 	if err := s.log.CatchUp(ctx); err != nil {
 		return 0, err
 	}
-	prune, err := s.Replica.FindPrune(ctx, before, limit, sign)
+	prune, err := s.Replica.FindPrune(ctx, before.Truncate(time.Microsecond), limit, sign)
 	if err != nil || prune == nil {
 		return 0, err
 	}
@@ -24,7 +24,7 @@ func (s *Store) PruneAudit(ctx context.Context, before time.Time, limit int, sig
 		return 0, err
 	}
 	state, err := s.Replica.AuditState(local(ctx))
-	if err != nil || state.Anchor.AuditPoint != prune.Anchor.AuditPoint {
+	if err != nil || state.Anchor.AuditPoint != prune.Anchor.AuditPoint || !state.Anchor.RemovedBefore.Equal(prune.Anchor.RemovedBefore) {
 		return 0, err // another process has pruned first
 	}
 	return int(prune.Anchor.Seq - prune.After), nil

@@ -17,8 +17,8 @@ func (s *Store) checked(b rota.Batch, results []rota.Result) (valid []rota.Comma
 	valid, places = make([]rota.Command, 0, len(b.Commands)), make([]int, 0, len(b.Commands))
 	for i, c := range b.Commands {
 		err := rota.CheckCommand(c)
-		if lease := leaseOf(c); err == nil && b.Now.IsZero() && lease > 0 {
-			err = s.log.CheckLease(lease)
+		if err == nil && b.Now.IsZero() {
+			err = s.checkLease(c)
 		}
 		if err != nil {
 			results[i].Err = refusal(c, err)
@@ -27,6 +27,13 @@ func (s *Store) checked(b rota.Batch, results []rota.Result) (valid []rota.Comma
 		valid, places = append(valid, c), append(places, i)
 	}
 	return valid, places
+}
+
+func (s *Store) checkLease(c rota.Command) error {
+	if lease := leaseOf(c); lease > 0 {
+		return s.log.CheckLease(lease)
+	}
+	return nil
 }
 
 // leaseOf returns the shortest lease of a command, or 0 if it has none.

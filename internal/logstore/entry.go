@@ -1,6 +1,7 @@
 package logstore
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"time"
@@ -86,7 +87,7 @@ func DecodeEntry(data []byte) (e Entry, err error) {
 		case fieldBatch:
 			e.Batch, err = codec.DecodeBatch(value)
 		case fieldPrune:
-			err = json.Unmarshal(value, &e.Prune)
+			err = decodePrune(value, &e)
 		case fieldShared:
 			e.Shared, err = codec.DecodeEvents(value)
 		default:
@@ -97,6 +98,16 @@ func DecodeEntry(data []byte) (e Entry, err error) {
 		}
 	}
 	return e, nil
+}
+
+// decodePrune refuses fields that it does not know: the replicas of two programs would differ.
+func decodePrune(value []byte, e *Entry) error {
+	d := json.NewDecoder(bytes.NewReader(value))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&e.Prune); err != nil {
+		return errEntry("has a prune of the audit that cannot be read: " + err.Error() + "; upgrade this program")
+	}
+	return nil
 }
 
 func errEntry(what string) error {

@@ -45,6 +45,10 @@ func (s *Store) flushShared() {
 func (h *sharing) take() []rota.Event {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	return h.takeLocked()
+}
+
+func (h *sharing) takeLocked() []rota.Event {
 	events := h.events
 	h.events = nil
 	if h.timer != nil {
@@ -55,8 +59,8 @@ func (h *sharing) take() []rota.Event {
 }
 
 func (h *sharing) close() {
-	h.take()
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	h.takeLocked()
 	h.closed = true
 }
