@@ -105,8 +105,10 @@ func (s *Store) PruneAudit(ctx context.Context, before time.Time, limit int, sig
 		if err != nil || p == nil {
 			return err
 		}
-		removed = len(p.IDs)
-		return w.pruneAudit(p)
+		if err = w.pruneAudit(p); err == nil {
+			removed = len(p.IDs)
+		}
+		return err
 	})
 	return removed, err
 }
