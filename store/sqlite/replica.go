@@ -39,7 +39,15 @@ func OpenReplica(path string, config Config) (*Replica, error) {
 	r := &Replica{Store: s}
 	w := <-s.writer
 	r.applied.Store(&w.replica.LogPosition)
+	if !config.ReadOnly {
+		w.track = config.Track
+		err = w.openTracking()
+	}
 	s.writer <- w
+	if err != nil {
+		_ = s.Close()
+		return nil, fault("open replica", err)
+	}
 	return r, nil
 }
 
@@ -344,6 +352,20 @@ func (r *Replica) Try(ctx context.Context, b rota.Batch) (results []rota.Result,
 	return results, false, err
 }
 
+// Preview returns the results that a batch would have as the next entry. It applies nothing.
+func (r *Replica) Preview(ctx context.Context, b rota.Batch) ([]rota.Result, error) {
+	w, err := r.acquireToWrite(ctx, "preview")
+	if err != nil {
+		return nil, err
+	}
+	defer r.release(w)
+	w.preview, w.clock = true, rules.Reading{}
+	defer func() { w.preview = false }()
+	results, err := w.apply(ctx, b)
+	w.wakeup = rules.Wakeup{}
+	return results, err
+}
+
 // Applied returns the position of the last entry that was applied.
 func (r *Replica) Applied() rota.LogPosition { return *r.applied.Load() }
 
@@ -421,7 +443,14 @@ func (r *Replica) copyTo(path string, write, change func(part string) error) err
 }
 
 func removePosition(path string) error {
-	return changeMarks(path, func(conn *sqlite.Conn) error { return deleteMeta(conn, metaReplica) })
+	return changeMarks(path, func(conn *sqlite.Conn) error {
+		for _, sql := range []string{sqlDropChanged, sqlDropMoved} {
+			if err := sqlitex.ExecuteTransient(conn, sql, nil); err != nil {
+				return err
+			}
+		}
+		return deleteMeta(conn, metaReplica)
+	})
 }
 
 // Replace copies the pages of a file over those of the replica in one transaction. Reads that have begun
@@ -533,6 +562,9 @@ func (w *writer) replaceBy(from *writer) (replaced bool, err error) {
 	}
 	if prepareErr := w.prepare(); err == nil {
 		err = prepareErr
+	}
+	if err == nil {
+		err = w.openTracking()
 	}
 	return replaced, err
 }

@@ -36,6 +36,8 @@ type Config struct {
 	// CatchUp is called before each read, unless it is nil. The store of a log uses it to apply what others
 	// have appended to the log, so that a read shows every commit before it.
 	CatchUp func(context.Context) error
+	// Track has a replica note which executions change. See Replica.Changed.
+	Track bool
 	// Logger receives what was found after an unclean stop, and a warning if all users can read the
 	// file. Default slog.Default.
 	Logger *slog.Logger

@@ -222,6 +222,7 @@ func (w *writer) Write(c *rules.Changes) error {
 		w.hooks = hooksCache{}
 	}
 	return firstError(
+		func() error { return w.trackChanges(c) },
 		each(storekit.BeforeJobs(c), w.execute),
 		func() error { return w.updateJobs(c.Jobs) },
 		func() error { return w.insertJobs(c.NewJobs) },

@@ -35,7 +35,9 @@ type writer struct {
 	dispatched dispatchedCache
 
 	replica *replicaState // of a replica; nil in a store of its own
+	track   bool          // a replica notes which executions change
 	trying  bool          // decides a batch that is not to be written
+	preview bool          // writes a batch that is rolled back
 	entry   *entryStep    // work on the entry that is applied now; nil: none
 
 	beforeWrite func([]rota.Command) // for tests: called after a step is decided and before it is written
@@ -62,6 +64,9 @@ func (w *writer) apply(ctx context.Context, b rota.Batch) ([]rota.Result, error)
 	results, err := rules.Apply(w, b)
 	if err == nil {
 		err = w.sealAudit()
+	}
+	if err == nil && w.preview {
+		return results, nil
 	}
 	if err == nil {
 		err = w.storePosition(results)
@@ -94,7 +99,7 @@ func (w *writer) commit() error {
 }
 
 // Checked reports whether the commands were validated before: those of a log were.
-func (w *writer) Checked() bool { return w.entry != nil || w.trying }
+func (w *writer) Checked() bool { return w.entry != nil || w.trying || w.preview }
 
 // begin waits for other connections until ctx ends, but at most maxWait. After the transaction has
 // begun, the end of ctx no longer interrupts it.
