@@ -23,7 +23,7 @@ func (s *Store) PruneAudit(ctx context.Context, before time.Time, limit int, sig
 	if _, err := s.log.Commit(ctx, Entry{Prune: prune}); err != nil {
 		return 0, err
 	}
-	state, err := s.Replica.AuditState(local(ctx))
+	state, err := s.Replica.AuditState(Local(ctx))
 	if err != nil || state.Anchor.AuditPoint != prune.Anchor.AuditPoint || !state.Anchor.RemovedBefore.Equal(prune.Anchor.RemovedBefore) {
 		return 0, err // another process has pruned first
 	}

@@ -12,7 +12,8 @@ import (
 
 type localKey struct{}
 
-func local(ctx context.Context) context.Context { return context.WithValue(ctx, localKey{}, true) }
+// Local returns a context whose reads read the replica as it is.
+func Local(ctx context.Context) context.Context { return context.WithValue(ctx, localKey{}, true) }
 
 // CatchUp returns the function that a replica calls before each read.
 func CatchUp(log func(context.Context) error) func(context.Context) error {
@@ -25,14 +26,14 @@ func CatchUp(log func(context.Context) error) func(context.Context) error {
 }
 
 // NextDue returns the times of the next maintenance commands that the replica knows.
-func (s *Store) NextDue(ctx context.Context) (rota.Due, error) { return s.Replica.NextDue(local(ctx)) }
+func (s *Store) NextDue(ctx context.Context) (rota.Due, error) { return s.Replica.NextDue(Local(ctx)) }
 
 // DueSchedules lists the due schedules that the replica knows.
 func (s *Store) DueSchedules(ctx context.Context, limit int) (rota.DuePage, error) {
-	return s.Replica.DueSchedules(local(ctx), limit)
+	return s.Replica.DueSchedules(Local(ctx), limit)
 }
 
 // Prunable lists the executions that the replica knows and that exceed the retention.
 func (s *Store) Prunable(ctx context.Context, q rota.PruneQuery) (rota.PrunePage, error) {
-	return s.Replica.Prunable(local(ctx), q)
+	return s.Replica.Prunable(Local(ctx), q)
 }

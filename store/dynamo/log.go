@@ -24,6 +24,7 @@ type commandLog struct {
 	lock    chan struct{} // has a value while no goroutine reads, takes or applies slots
 	replica *sqlite.Replica
 	store   *logstore.Store
+	lead    leadership
 
 	// These fields are protected by lock.
 	currentAt time.Time // when the last request was sent after whose answer the replica had all slots

@@ -56,6 +56,7 @@ func OpenWith(ctx context.Context, options Options, config Config) (*Store, erro
 		return nil, rota.Invalidf("dir", "is required: the replica of the table needs a directory")
 	}
 	l := &commandLog{options: options, logger: config.Logger, self: rota.NewID(), lock: make(chan struct{}, 1)}
+	l.lead.log = l
 	var err error
 	if l.table, err = connect(ctx, options); err != nil {
 		return nil, err
@@ -80,6 +81,7 @@ func OpenWith(ctx context.Context, options Options, config Config) (*Store, erro
 	work, stop := context.WithCancel(context.Background())
 	s.stop = stop
 	s.work.Go(func() { l.follow(work) })
+	s.work.Go(func() { l.lead.run(work) })
 	return s, nil
 }
 

@@ -159,15 +159,21 @@ type transport struct {
 
 type bornKey struct{}
 
-// born marks a request that must not be sent much later than now. A process may sleep at any place.
-func born(ctx context.Context) context.Context {
-	return context.WithValue(ctx, bornKey{}, time.Now())
+// birth is when a request was decided, and how old it may be when it is sent.
+type birth struct {
+	at     time.Time
+	ageMax time.Duration
+}
+
+// bornWithin marks requests that must not be sent much later than now. A process may sleep at any place.
+func bornWithin(ctx context.Context, ageMax time.Duration) context.Context {
+	return context.WithValue(ctx, bornKey{}, birth{time.Now(), ageMax})
 }
 
 // Do sends a request that is signed already. If the process sleeps after the check, the signature has
 // expired when it wakes up.
 func (t *transport) Do(request *http.Request) (*http.Response, error) {
-	if at, is := request.Context().Value(bornKey{}).(time.Time); is && passed(at) > requestAgeMax {
+	if b, is := request.Context().Value(bornKey{}).(birth); is && passed(b.at) > b.ageMax {
 		return nil, errOldRequest
 	}
 	sent := time.Now()

@@ -107,7 +107,7 @@ func (l *commandLog) take(ctx context.Context, s *slot) (taken slot, err error) 
 
 // tryTake sends the put once. It returns the item that is there if the slot was taken before.
 func (l *commandLog) tryTake(ctx context.Context, s *slot) (there item, err error) {
-	ctx, cancel := context.WithTimeout(born(ctx), attemptTimeout)
+	ctx, cancel := context.WithTimeout(bornWithin(ctx, requestAgeMax), attemptTimeout)
 	defer cancel()
 	if passed(l.currentAt) > silenceMax {
 		there, err = l.takeAfterSilence(ctx, s)
