@@ -15,6 +15,7 @@ import (
 
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/internal/logstore"
+	"github.com/rotajobs/rota/payload"
 	"github.com/rotajobs/rota/store/sqlite"
 )
 
@@ -23,6 +24,8 @@ type Config struct {
 	// Dir is the directory of the replica. No other process may use it. Its files may be deleted while no process
 	// has the store open; the next one fills the replica from the table.
 	Dir string
+	// Retention says when DynamoDB may remove the items of ended jobs. Default rota.DefaultRetention.
+	Retention rota.Retention
 	// Logger receives what an operator should know. Default slog.Default.
 	Logger *slog.Logger
 }
@@ -30,9 +33,10 @@ type Config struct {
 // Store is a queue in a DynamoDB table.
 type Store struct {
 	*logstore.Store
-	log  *commandLog
-	stop context.CancelFunc // ends the background work
-	work sync.WaitGroup
+	log    *commandLog
+	layout *layout
+	stop   context.CancelFunc // ends the background work
+	work   sync.WaitGroup
 }
 
 // ReplicaName is the name of the file of the replica in its directory.
@@ -51,6 +55,9 @@ func Open(ctx context.Context, url string, config Config) (*Store, error) {
 func OpenWith(ctx context.Context, options Options, config Config) (*Store, error) {
 	if config.Logger == nil {
 		config.Logger = slog.Default()
+	}
+	if config.Retention == (rota.Retention{}) {
+		config.Retention = rota.DefaultRetention
 	}
 	if config.Dir == "" {
 		return nil, rota.Invalidf("dir", "is required: the replica of the table needs a directory")
@@ -72,7 +79,7 @@ func OpenWith(ctx context.Context, options Options, config Config) (*Store, erro
 	if err := l.openReplica(filepath.Join(config.Dir, ReplicaName)); err != nil {
 		return nil, err
 	}
-	s := &Store{Store: logstore.New(l.replica, l), log: l}
+	s := &Store{Store: logstore.New(l.replica, l), log: l, layout: &layout{log: l, retention: config.Retention}}
 	l.store = s.Store
 	if err := l.start(ctx, m); err != nil {
 		_ = s.Store.Close()
@@ -82,6 +89,11 @@ func OpenWith(ctx context.Context, options Options, config Config) (*Store, erro
 	s.stop = stop
 	s.work.Go(func() { l.follow(work) })
 	s.work.Go(func() { l.lead.run(work) })
+	if options.Layout {
+		p := &poller{log: l, checker: payload.NewChecker()}
+		s.work.Go(func() { s.layout.run(work) })
+		s.work.Go(func() { p.run(work) })
+	}
 	return s, nil
 }
 
@@ -114,7 +126,7 @@ func connect(ctx context.Context, options Options) (*table, error) {
 
 // openReplica opens the replica. It removes one whose file is damaged: the table has its rows.
 func (l *commandLog) openReplica(path string) (err error) {
-	config := sqlite.Config{Clock: l.readClock, Logger: l.logger, CatchUp: logstore.CatchUp(l.CatchUp)}
+	config := sqlite.Config{Clock: l.readClock, Logger: l.logger, CatchUp: logstore.CatchUp(l.CatchUp), Track: l.options.Layout}
 	l.replica, err = sqlite.OpenReplica(path, config)
 	if err == nil || rota.CodeOf(err) != rota.Internal {
 		return err

@@ -1,0 +1,249 @@
+package dynamo
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/internal/logstore"
+	"github.com/rotajobs/rota/payload"
+)
+
+// Other programs may put pending items into the partition of jobs. The leader enqueues each that is due. The id of
+// the job is that of the item, and that of the command follows from it, so that an item is enqueued once however
+// often it is read.
+
+// foreignActor is the actor of jobs that other programs have put into the table.
+const foreignActor = "dynamodb"
+
+const (
+	markLag       = time.Minute    // items may be put this late
+	rereadSpan    = 24 * time.Hour // of the time that is read again now and then
+	rereadEvery   = 10             // polls
+	attrSettledTo = "settled_to"
+)
+
+func pollMarkKey() item { return key("rota#layout", "poll") }
+
+// poller enqueues the items of other programs.
+type poller struct {
+	log     *commandLog
+	checker *payload.Checker
+	polls   int
+}
+
+func (p *poller) run(ctx context.Context) {
+	for sleep(ctx, p.log.options.Poll) == nil {
+		if !p.log.lead.leads() {
+			continue
+		}
+		if err := p.poll(ctx); err != nil && ctx.Err() == nil {
+			p.log.logger.Warn("the items of other programs cannot be read; they are read again later", "error", err)
+		}
+	}
+}
+
+// poll reads all items that are due, from the mark behind which everything is settled.
+func (p *poller) poll(ctx context.Context) error {
+	now, err := p.log.Now(ctx)
+	if err != nil {
+		return err
+	}
+	mark, err := p.log.table.get(ctx, "read mark", pollMarkKey())
+	if err != nil {
+		return err
+	}
+	from := mark.text(attrSettledTo)
+	if p.polls%rereadEvery == 0 && from != "" {
+		from = min(from, placePrefix+itemTime(now.Add(-rereadSpan)))
+	}
+	p.polls++
+	if err := p.adoptAll(ctx, from, now); err != nil {
+		return err
+	}
+	settled := placePrefix + itemTime(now.Add(-markLag))
+	if settled <= mark.text(attrSettledTo) {
+		return nil
+	}
+	i := pollMarkKey()
+	i[attrSettledTo] = stringValue(settled)
+	return p.log.table.put(ctx, "write mark", i)
+}
+
+// adoptAll enqueues the pending items of other programs between two places, oldest first.
+func (p *poller) adoptAll(ctx context.Context, from string, now time.Time) error {
+	input := &dynamodb.QueryInput{
+		KeyConditionExpression: aws.String(attrPK + " = :job AND " + attrSK + " BETWEEN :from AND :now"),
+		ExpressionAttributeValues: item{
+			":job": stringValue(jobPK), ":from": stringValue(max(from, placePrefix)), ":now": stringValue(placePrefix + now.UTC().Format(time.RFC3339Nano) + "~"),
+		},
+		Limit: aws.Int32(int32(p.log.options.Page)),
+	}
+	for {
+		page, next, err := p.log.table.query(ctx, "read items", input)
+		if err != nil {
+			return err
+		}
+		if err := p.adopt(ctx, page, now); err != nil || next == nil {
+			return err
+		}
+		input.ExclusiveStartKey = next
+	}
+}
+
+// isForeign reports whether an item is one that another program has put and that nobody has enqueued.
+func isForeign(i item) bool {
+	return i[attrEntry] == nil && i.text(attrStatus) == statusPending && strings.HasPrefix(i.text(attrSK), placePrefix)
+}
+
+// adopt enqueues the foreign items of a page. An item that cannot be enqueued becomes a dead letter.
+func (p *poller) adopt(ctx context.Context, page []item, now time.Time) error {
+	var commands []rota.Command
+	var adopted []item
+	for _, i := range page {
+		if !isForeign(i) {
+			continue
+		}
+		command, err := p.command(ctx, i, now)
+		if err != nil {
+			if err := p.refuse(ctx, i, err); err != nil {
+				return err
+			}
+			continue
+		}
+		commands, adopted = append(commands, command), append(adopted, i)
+	}
+	if len(commands) == 0 {
+		return nil
+	}
+	results, err := p.log.Commit(ctx, logstore.Entry{Batch: rota.Batch{Commands: commands}})
+	if err != nil {
+		return err
+	}
+	for n, r := range results {
+		switch {
+		case r.Err == nil || r.Err.Code == rota.Busy || r.Err.Code == rota.Unavailable:
+		default:
+			if err := p.refuse(ctx, adopted[n], r.Err); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// command returns the command that enqueues a foreign item.
+func (p *poller) command(ctx context.Context, i item, now time.Time) (rota.Command, error) {
+	sk := i.text(attrSK)
+	at, err := placeTime(sk)
+	if err != nil {
+		return nil, err
+	}
+	id, err := rota.ParseID(sk[strings.LastIndexByte(sk, '#')+1:])
+	if err != nil {
+		return nil, rota.Invalidf(attrSK, "is %q; it ends in a UUID", sk)
+	}
+	params, err := payloadOf(i)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.check(ctx, i.text(attrJobType), params); err != nil {
+		return nil, err
+	}
+	command := &rota.Enqueue{
+		Meta: rota.Meta{ID: rota.NewID(), Actor: foreignActor, RulesVersion: rota.RulesVersion},
+		Jobs: []rota.NewJob{{ID: rota.NewID(), Type: i.text(attrJobType), Params: params, ScopeKind: foreignScope, ScopeID: sk}},
+	}
+	if at.After(now) {
+		command.Jobs[0].RunAt = at
+	}
+	if err := rota.CheckCommand(command); err != nil {
+		return nil, err
+	}
+	command.ID, command.Jobs[0].ID = id.Derive([]byte("dynamodb item")), id // a UUID of any version
+	return command, nil
+}
+
+// check validates a payload against the schema of its type, if it has one.
+func (p *poller) check(ctx context.Context, typ string, params json.RawMessage) error {
+	t, err := p.log.replica.Type(logstore.Local(ctx), typ)
+	if rota.CodeOf(err) == rota.NotFound {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return p.checker.CheckType(t, params)
+}
+
+// payloadOf returns the payload of an item as JSON. It is a map or JSON text.
+func payloadOf(i item) (json.RawMessage, error) {
+	switch value := i[attrPayload].(type) {
+	case nil:
+		return json.RawMessage("{}"), nil
+	case *types.AttributeValueMemberS:
+		if !json.Valid([]byte(value.Value)) {
+			return nil, rota.Invalidf(attrPayload, "is a text that is no JSON")
+		}
+		return json.RawMessage(value.Value), nil
+	case *types.AttributeValueMemberM:
+		text, err := json.Marshal(plain(value))
+		return text, err
+	}
+	return nil, rota.Invalidf(attrPayload, "is neither a map nor JSON text")
+}
+
+// plain returns what an attribute is in JSON.
+func plain(value types.AttributeValue) any {
+	switch value := value.(type) {
+	case *types.AttributeValueMemberS:
+		return value.Value
+	case *types.AttributeValueMemberN:
+		return json.Number(value.Value)
+	case *types.AttributeValueMemberBOOL:
+		return value.Value
+	case *types.AttributeValueMemberB:
+		return value.Value
+	case *types.AttributeValueMemberSS:
+		return value.Value
+	case *types.AttributeValueMemberNS:
+		numbers := make([]json.Number, len(value.Value))
+		for n, v := range value.Value {
+			numbers[n] = json.Number(v)
+		}
+		return numbers
+	case *types.AttributeValueMemberL:
+		list := make([]any, len(value.Value))
+		for n, v := range value.Value {
+			list[n] = plain(v)
+		}
+		return list
+	case *types.AttributeValueMemberM:
+		object := make(map[string]any, len(value.Value))
+		for name, v := range value.Value {
+			object[name] = plain(v)
+		}
+		return object
+	}
+	return nil
+}
+
+// refuse makes a foreign item a dead letter, unless its program has changed it in the meantime.
+func (p *poller) refuse(ctx context.Context, i item, why error) error {
+	var known *rota.Error
+	if code := rota.CodeOf(why); !errors.As(why, &known) || code == rota.Unavailable || code == rota.Internal {
+		return why
+	}
+	_, err := p.log.table.update(ctx, "refuse item", i.key(),
+		"SET #status = :dead, #error = :why, #rota = :entry", "#status = :pending AND attribute_not_exists(#rota)",
+		map[string]string{"#status": attrStatus, "#error": attrLastError, "#rota": attrEntry},
+		item{":dead": stringValue(statusDead), ":pending": stringValue(statusPending), ":why": stringValue(cut(why.Error(), lastErrorMax)), ":entry": numberValue(0)})
+	return err
+}

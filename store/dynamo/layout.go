@@ -1,0 +1,297 @@
+package dynamo
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/internal/logstore"
+	"github.com/rotajobs/rota/store/sqlite"
+)
+
+// layout writes the items of executions after the log. The replica notes which executions have changed; the
+// leader writes the newest state of each, oldest change first, and settles the notes. Others settle what the
+// leader has written.
+type layout struct {
+	log       *commandLog
+	retention rota.Retention
+
+	lagSince atomic.Int64 // when the oldest change that is not written was seen, in microseconds; 0: all is written
+	marked   uint64       // entry of the stored mark
+	markedAt time.Time
+}
+
+const (
+	layoutEvery   = 250 * time.Millisecond // how often the leader looks for changes
+	layoutPage    = 1_000                  // executions that it writes between two settlements
+	layoutAtOnce  = 8                      // requests
+	writesAtOnce  = 25                     // items of one request
+	markEvery     = 5 * time.Second        // how often the leader stores its mark
+	settleEvery   = 10 * time.Second       // how often others read it
+	layoutRequest = 5 * time.Second        // an older request is not sent: another process may lead
+)
+
+func markKey() item { return key("rota#layout", "mark") }
+
+// run writes items until the context ends.
+func (y *layout) run(ctx context.Context) {
+	for wait := layoutEvery; sleep(ctx, wait) == nil; {
+		wait = layoutEvery
+		var err error
+		if y.log.lead.leads() {
+			err = y.write(ctx)
+		} else {
+			wait, err = settleEvery, y.settle(ctx)
+		}
+		if err != nil && ctx.Err() == nil {
+			y.log.logger.Warn("the items of jobs cannot be written; they follow later", "error", err)
+			wait = time.Second
+		}
+	}
+}
+
+// write writes the items of all changes that the replica has noted.
+func (y *layout) write(ctx context.Context) error {
+	for ctx.Err() == nil && y.log.lead.leads() {
+		changed, err := y.log.replica.Changed(ctx, layoutPage)
+		if err != nil {
+			return err
+		}
+		if len(changed) == 0 {
+			y.lagSince.Store(0)
+			return y.storeMark(ctx)
+		}
+		if y.lagSince.Load() == 0 {
+			y.lagSince.Store(time.Now().UnixMicro())
+		}
+		begun := time.Now()
+		if err := y.writeItems(ctx, changed); err != nil {
+			return err
+		}
+		if err := y.log.replica.Settle(ctx, changed); err != nil {
+			return err
+		}
+		if len(changed) == layoutPage {
+			y.lagSince.Store(begun.UnixMicro()) // what is left was noted after this page was read, or just before
+		}
+	}
+	return nil
+}
+
+// writeItems writes the items of some executions.
+func (y *layout) writeItems(ctx context.Context, changed []sqlite.ChangedExecution) error {
+	var requests []types.WriteRequest
+	for i := range changed {
+		some, err := y.requests(ctx, &changed[i])
+		if err != nil {
+			return err
+		}
+		requests = append(requests, some...)
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(layoutAtOnce)
+	for _, chunk := range requestChunks(lastOfEachKey(requests)) {
+		group.Go(func() error { return y.log.table.writeMany(ctx, "write items", chunk) })
+	}
+	return group.Wait()
+}
+
+// lastOfEachKey drops requests whose item a later one writes, too: DynamoDB accepts one for each key.
+func lastOfEachKey(requests []types.WriteRequest) (kept []types.WriteRequest) {
+	places := map[[2]string]int{}
+	for _, r := range requests {
+		i := item{}
+		if r.PutRequest != nil {
+			i = r.PutRequest.Item
+		} else {
+			i = r.DeleteRequest.Key
+		}
+		k := [2]string{i.text(attrPK), i.text(attrSK)}
+		if n, is := places[k]; is {
+			kept[n] = r
+			continue
+		}
+		places[k] = len(kept)
+		kept = append(kept, r)
+	}
+	return kept
+}
+
+// requestChunks splits requests by number and size.
+func requestChunks(requests []types.WriteRequest) (chunks [][]types.WriteRequest) {
+	const bytesMax = 8 << 20 // of 16 MB that DynamoDB accepts, for the overhead of JSON
+	bytes := 0
+	var chunk []types.WriteRequest
+	for _, r := range requests {
+		size := 1 << 10
+		if r.PutRequest != nil {
+			size += len(item(r.PutRequest.Item).text(attrPayload)) + len(item(r.PutRequest.Item).text(attrLastError))
+		}
+		if len(chunk) == writesAtOnce || bytes+size > bytesMax && len(chunk) > 0 {
+			chunks, chunk, bytes = append(chunks, chunk), nil, 0
+		}
+		chunk, bytes = append(chunk, r), bytes+size
+	}
+	if len(chunk) > 0 {
+		chunks = append(chunks, chunk)
+	}
+	return chunks
+}
+
+// requests returns what brings the item of an execution up to date.
+func (y *layout) requests(ctx context.Context, changed *sqlite.ChangedExecution) (requests []types.WriteRequest, err error) {
+	attempts, err := y.log.replica.Execution(logstore.Local(ctx), changed.ID)
+	if rota.CodeOf(err) == rota.NotFound {
+		return nil, nil // it was pruned; DynamoDB removes its item
+	}
+	if err != nil {
+		return nil, err
+	}
+	first, last := attempts[0], attempts[len(attempts)-1]
+	now := layoutItem(attempts, changed.Entry, &y.retention)
+	old := formerPlaces(attempts, changed.Moved, now.text(attrSK))
+	if first.ScopeKind == foreignScope {
+		if now, err = y.overForeign(ctx, now, append([]string{now.text(attrSK)}, old...)); err != nil {
+			return nil, err
+		}
+	}
+	requests = append(requests, putRequest(now))
+	switch moved := len(old) > 0 || !first.RedriveOf.IsZero(); {
+	case first.UniqueKey == "":
+	case !holdsKey(last):
+		if err := y.releaseKey(ctx, first, append(old, now.text(attrSK))); err != nil {
+			return nil, err
+		}
+	case moved: // the record follows the item
+		requests = append(requests, putRequest(record(first.Type, first.UniqueKey, now.text(attrSK))))
+	}
+	if !first.PlanTime.IsZero() && first.Schedule != "" {
+		requests = append(requests, putRequest(record(first.Type, first.Schedule+"#"+itemTime(first.PlanTime), now.text(attrSK))))
+	}
+	for _, sk := range old {
+		requests = append(requests, types.WriteRequest{DeleteRequest: &types.DeleteRequest{Key: key(jobPK, sk)}})
+	}
+	return requests, nil
+}
+
+func holdsKey(last *rota.Job) bool { return !last.Ended() || last.State() == rota.StateCompleted }
+
+// releaseKey removes the deduplication record of an execution that has died or was cancelled, unless another one has
+// taken it.
+func (y *layout) releaseKey(ctx context.Context, first *rota.Job, places []string) error {
+	for _, sk := range places {
+		_, err := y.log.table.remove(ctx, "release key", recordKey(first.Type, first.UniqueKey), attrJobSK+" = :sk", nil, item{":sk": stringValue(sk)})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func putRequest(i item) types.WriteRequest {
+	return types.WriteRequest{PutRequest: &types.PutRequest{Item: i}}
+}
+
+// formerPlaces returns where the item of an execution may stand besides its present place.
+func formerPlaces(attempts []*rota.Job, moved []time.Time, present string) (old []string) {
+	seen := map[string]bool{present: true}
+	add := func(sk string) {
+		if !seen[sk] {
+			seen[sk] = true
+			old = append(old, sk)
+		}
+	}
+	for _, j := range attempts {
+		add(place(j))
+	}
+	last := attempts[len(attempts)-1]
+	for _, at := range moved {
+		before := *last
+		before.RunAt = at
+		add(place(&before))
+	}
+	return old
+}
+
+// overForeign keeps the attributes that another program has given to its item.
+func (y *layout) overForeign(ctx context.Context, now item, places []string) (item, error) {
+	for _, sk := range places {
+		there, err := y.log.table.get(ctx, "read item", key(jobPK, sk))
+		if err != nil {
+			return nil, err
+		}
+		if there == nil {
+			continue
+		}
+		payload := there[attrPayload]
+		for _, name := range []string{attrLockedBy, attrLockExpires, attrLastError, attrCompletedAt, attrTTL} {
+			delete(there, name)
+		}
+		for name, value := range now {
+			there[name] = value
+		}
+		if payload != nil { // as it was written: a map may be one of another program
+			there[attrPayload] = payload
+			delete(there, attrPayloadBytes)
+		}
+		return there, nil
+	}
+	return now, nil
+}
+
+// storeMark stores up to which entry all items are written.
+func (y *layout) storeMark(ctx context.Context) error {
+	if time.Since(y.markedAt) < markEvery {
+		return nil
+	}
+	entry, err := y.log.replica.SettledUpTo(ctx)
+	if err != nil || entry == y.marked {
+		return err
+	}
+	mark := markKey()
+	mark[attrEntry] = numberValue(int64(entry))
+	if err := y.log.table.put(ctx, "write mark", mark); err != nil {
+		return err
+	}
+	y.marked, y.markedAt = entry, time.Now()
+	return nil
+}
+
+// settle drops the notes of what the leader has written.
+func (y *layout) settle(ctx context.Context) error {
+	mark, err := y.log.table.get(ctx, "read mark", markKey())
+	if err != nil || mark == nil {
+		return err
+	}
+	y.lagSince.Store(0)
+	return y.log.replica.SettleUpTo(ctx, uint64(mark.number(attrEntry)))
+}
+
+// lag returns how old the oldest change is that this process should have written.
+func (y *layout) lag() time.Duration {
+	since := y.lagSince.Load()
+	if since == 0 {
+		return 0
+	}
+	return time.Since(time.UnixMicro(since))
+}
+
+// writeMany writes up to 25 items, and sends again what DynamoDB has left out.
+func (t *table) writeMany(ctx context.Context, act string, requests []types.WriteRequest) error {
+	ctx = bornWithin(ctx, layoutRequest)
+	return t.call(ctx, act, func(ctx context.Context) error {
+		out, err := t.client.BatchWriteItem(ctx, &dynamodb.BatchWriteItemInput{RequestItems: map[string][]types.WriteRequest{t.name: requests}})
+		if err != nil {
+			return err
+		}
+		if requests = out.UnprocessedItems[t.name]; len(requests) > 0 {
+			return &types.ProvisionedThroughputExceededException{}
+		}
+		return nil
+	})
+}
