@@ -91,7 +91,7 @@ func (p *poller) adoptAll(ctx context.Context, from string, now time.Time) error
 		if err != nil {
 			return err
 		}
-		if err := p.adopt(ctx, page, now); err != nil || next == nil {
+		if err := p.adopt(ctx, page, now, "", p.log.Commit); err != nil || next == nil {
 			return err
 		}
 		input.ExclusiveStartKey = next
@@ -103,15 +103,19 @@ func isForeign(i item) bool {
 	return i[attrEntry] == nil && i.text(attrStatus) == statusPending && strings.HasPrefix(i.text(attrSK), placePrefix)
 }
 
-// adopt enqueues the foreign items of a page. An item that cannot be enqueued becomes a dead letter.
-func (p *poller) adopt(ctx context.Context, page []item, now time.Time) error {
+// commit appends an entry to the log.
+type commit func(context.Context, logstore.Entry) ([]rota.Result, error)
+
+// adopt enqueues the foreign items of a page. An item that cannot be enqueued becomes a dead letter. The unique key,
+// which may be empty, is that of a deduplication record that refers to the items.
+func (p *poller) adopt(ctx context.Context, page []item, now time.Time, unique string, commit commit) error {
 	var commands []rota.Command
 	var adopted []item
 	for _, i := range page {
 		if !isForeign(i) {
 			continue
 		}
-		command, err := p.command(ctx, i, now)
+		command, err := p.command(ctx, i, now, unique)
 		if err != nil {
 			if err := p.refuse(ctx, i, err); err != nil {
 				return err
@@ -123,7 +127,7 @@ func (p *poller) adopt(ctx context.Context, page []item, now time.Time) error {
 	if len(commands) == 0 {
 		return nil
 	}
-	results, err := p.log.Commit(ctx, logstore.Entry{Batch: rota.Batch{Commands: commands}})
+	results, err := commit(ctx, logstore.Entry{Batch: rota.Batch{Commands: commands}})
 	if err != nil {
 		return err
 	}
@@ -140,15 +144,15 @@ func (p *poller) adopt(ctx context.Context, page []item, now time.Time) error {
 }
 
 // command returns the command that enqueues a foreign item.
-func (p *poller) command(ctx context.Context, i item, now time.Time) (rota.Command, error) {
+func (p *poller) command(ctx context.Context, i item, now time.Time, unique string) (rota.Command, error) {
 	sk := i.text(attrSK)
 	at, err := placeTime(sk)
 	if err != nil {
 		return nil, err
 	}
-	id, err := rota.ParseID(sk[strings.LastIndexByte(sk, '#')+1:])
+	id, err := placeID(sk)
 	if err != nil {
-		return nil, rota.Invalidf(attrSK, "is %q; it ends in a UUID", sk)
+		return nil, err
 	}
 	params, err := payloadOf(i)
 	if err != nil {
@@ -159,7 +163,7 @@ func (p *poller) command(ctx context.Context, i item, now time.Time) (rota.Comma
 	}
 	command := &rota.Enqueue{
 		Meta: rota.Meta{ID: rota.NewID(), Actor: foreignActor, RulesVersion: rota.RulesVersion},
-		Jobs: []rota.NewJob{{ID: rota.NewID(), Type: i.text(attrJobType), Params: params, ScopeKind: foreignScope, ScopeID: sk}},
+		Jobs: []rota.NewJob{{ID: rota.NewID(), Type: i.text(attrJobType), Params: params, UniqueKey: unique, ScopeKind: foreignScope, ScopeID: sk}},
 	}
 	if at.After(now) {
 		command.Jobs[0].RunAt = at

@@ -3,6 +3,7 @@ package dynamo
 import (
 	"context"
 	"errors"
+	"slices"
 	"strconv"
 	"time"
 
@@ -59,6 +60,11 @@ func (i item) number(name string) int64 {
 // expires sets when DynamoDB may remove the item.
 func (i item) expires(at time.Time) { i[attrTTL] = numberValue(at.Unix()) }
 
+// itemKey is a key that can be compared.
+type itemKey struct{ pk, sk string }
+
+func keyOf(i item) itemKey { return itemKey{i.text(attrPK), i.text(attrSK)} }
+
 func (i item) key() item { return item{attrPK: i[attrPK], attrSK: i[attrSK]} }
 
 // isNew is the condition that no item has the keys.
@@ -90,25 +96,65 @@ func (t *table) getMany(ctx context.Context, act string, keys []item) (found []i
 	for _, k := range keys {
 		request.Keys = append(request.Keys, k)
 	}
-	all := map[string]item{}
+	all := map[itemKey]item{}
 	err = t.call(ctx, act, func(ctx context.Context) error {
 		out, err := t.client.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{t.name: request}})
 		if err != nil {
 			return err
 		}
 		for _, i := range out.Responses[t.name] {
-			all[item(i).text(attrPK)+"\x00"+item(i).text(attrSK)] = i
+			all[keyOf(i)] = i
 		}
 		return nil
 	})
 	for _, k := range keys {
-		i, is := all[k.text(attrPK)+"\x00"+k.text(attrSK)]
+		i, is := all[keyOf(k)]
 		if !is {
 			break
 		}
 		found = append(found, i)
 	}
 	return found, err
+}
+
+// getEach reads items. The answer lacks those that do not exist.
+func (t *table) getEach(ctx context.Context, act string, keys []item) (found map[itemKey]item, err error) {
+	found = map[itemKey]item{}
+	for chunk := range slices.Chunk(distinct(keys), getsAtOnce) {
+		request := types.KeysAndAttributes{ConsistentRead: aws.Bool(true), Keys: chunk}
+		err := t.call(ctx, act, func(ctx context.Context) error {
+			out, err := t.client.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{t.name: request}})
+			if err != nil {
+				return err
+			}
+			for _, i := range out.Responses[t.name] {
+				found[keyOf(i)] = i
+			}
+			if left, is := out.UnprocessedKeys[t.name]; is && len(left.Keys) > 0 {
+				request.Keys = left.Keys
+				return &types.ProvisionedThroughputExceededException{}
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return found, nil
+}
+
+// getsAtOnce is how many items one request may read.
+const getsAtOnce = 100
+
+func distinct(keys []item) (different []map[string]types.AttributeValue) {
+	seen := map[itemKey]bool{}
+	for _, k := range keys {
+		if !seen[keyOf(k)] {
+			seen[keyOf(k)] = true
+			different = append(different, k)
+		}
+	}
+	return different
 }
 
 // update changes an item. If the condition does not hold, it returns false.

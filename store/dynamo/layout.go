@@ -83,20 +83,33 @@ func (y *layout) write(ctx context.Context) error {
 	return nil
 }
 
+// itemChange is what brings the item of an execution up to date.
+type itemChange struct {
+	writes []types.WriteRequest
+	record *recordChange // nil: its deduplication record stays as it is
+}
+
 // writeItems writes the items of some executions.
 func (y *layout) writeItems(ctx context.Context, changed []sqlite.ChangedExecution) error {
-	var requests []types.WriteRequest
+	var writes []types.WriteRequest
+	var records []*recordChange
 	for i := range changed {
-		some, err := y.requests(ctx, &changed[i])
+		change, err := y.change(ctx, &changed[i])
 		if err != nil {
 			return err
 		}
-		requests = append(requests, some...)
+		writes = append(writes, change.writes...)
+		if change.record != nil {
+			records = append(records, change.record)
+		}
 	}
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(layoutAtOnce)
-	for _, chunk := range requestChunks(lastOfEachKey(requests)) {
+	for _, chunk := range requestChunks(lastOfEachKey(writes)) {
 		group.Go(func() error { return y.log.table.writeMany(ctx, "write items", chunk) })
+	}
+	for _, r := range records {
+		group.Go(func() error { return r.write(ctx, y.log.table) })
 	}
 	return group.Wait()
 }
@@ -143,54 +156,37 @@ func requestChunks(requests []types.WriteRequest) (chunks [][]types.WriteRequest
 	return chunks
 }
 
-// requests returns what brings the item of an execution up to date.
-func (y *layout) requests(ctx context.Context, changed *sqlite.ChangedExecution) (requests []types.WriteRequest, err error) {
+// change returns what brings the item of an execution up to date.
+func (y *layout) change(ctx context.Context, changed *sqlite.ChangedExecution) (c itemChange, err error) {
 	attempts, err := y.log.replica.Execution(logstore.Local(ctx), changed.ID)
 	if rota.CodeOf(err) == rota.NotFound {
-		return nil, nil // it was pruned; DynamoDB removes its item
+		return c, nil // it was pruned; DynamoDB removes its item
 	}
 	if err != nil {
-		return nil, err
+		return c, err
 	}
 	first, last := attempts[0], attempts[len(attempts)-1]
 	now := layoutItem(attempts, changed.Entry, &y.retention)
 	old := formerPlaces(attempts, changed.Moved, now.text(attrSK))
 	if first.ScopeKind == foreignScope {
 		if now, err = y.overForeign(ctx, now, append([]string{now.text(attrSK)}, old...)); err != nil {
-			return nil, err
+			return c, err
 		}
 	}
-	requests = append(requests, putRequest(now))
-	switch moved := len(old) > 0 || !first.RedriveOf.IsZero(); {
-	case first.UniqueKey == "":
-	case !holdsKey(last):
-		if err := y.releaseKey(ctx, first, append(old, now.text(attrSK))); err != nil {
-			return nil, err
-		}
-	case moved: // the record follows the item
-		requests = append(requests, putRequest(record(first.Type, first.UniqueKey, now.text(attrSK))))
+	c.writes = append(c.writes, putRequest(now))
+	if first.UniqueKey != "" {
+		c.record = changeOfRecord(first, last, now, old)
+	}
+	if c.record != nil && c.record.places == nil {
+		c.writes, c.record = append(c.writes, putRequest(c.record.record)), nil
 	}
 	if !first.PlanTime.IsZero() && first.Schedule != "" {
-		requests = append(requests, putRequest(record(first.Type, first.Schedule+"#"+itemTime(first.PlanTime), now.text(attrSK))))
+		c.writes = append(c.writes, putRequest(newRecord(first.Type, first.Schedule+"#"+itemTime(first.PlanTime), now.text(attrSK))))
 	}
 	for _, sk := range old {
-		requests = append(requests, types.WriteRequest{DeleteRequest: &types.DeleteRequest{Key: key(jobPK, sk)}})
+		c.writes = append(c.writes, types.WriteRequest{DeleteRequest: &types.DeleteRequest{Key: key(jobPK, sk)}})
 	}
-	return requests, nil
-}
-
-func holdsKey(last *rota.Job) bool { return !last.Ended() || last.State() == rota.StateCompleted }
-
-// releaseKey removes the deduplication record of an execution that has died or was cancelled, unless another one has
-// taken it.
-func (y *layout) releaseKey(ctx context.Context, first *rota.Job, places []string) error {
-	for _, sk := range places {
-		_, err := y.log.table.remove(ctx, "release key", recordKey(first.Type, first.UniqueKey), attrJobSK+" = :sk", nil, item{":sk": stringValue(sk)})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	return c, nil
 }
 
 func putRequest(i item) types.WriteRequest {

@@ -92,6 +92,15 @@ func placeTime(sk string) (time.Time, error) {
 	return parseItemTime(parts[1])
 }
 
+// placeID reads the id of the execution in a sort key. Other programs may use a UUID of any version.
+func placeID(sk string) (rota.ID, error) {
+	id, err := rota.ParseID(sk[strings.LastIndexByte(sk, '#')+1:])
+	if err != nil {
+		return id, rota.Invalidf(attrSK, "is %q; it ends in a UUID", sk)
+	}
+	return id, nil
+}
+
 // parseItemTime reads what programs write: RFC 3339, or the form of Python, which leaves the zone of UTC out if the time has none.
 func parseItemTime(text string) (time.Time, error) {
 	for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04:05.999999999", "2006-01-02 15:04:05.999999999Z07:00"} {
@@ -149,11 +158,12 @@ func lastError(attempts []*rota.Job) string {
 // layoutStatus returns the status of an execution, given its last attempt, and how many of its attempts have failed.
 func layoutStatus(j *rota.Job) (status string, failures int) {
 	failures = j.Attempt - 1
+	if isDone(j) {
+		return statusCompleted, failures
+	}
 	switch j.State() {
 	case rota.StateRunning:
 		return statusInProgress, failures
-	case rota.StateCompleted:
-		return statusCompleted, failures
 	case rota.StateFailed:
 		if j.Sequel == rota.SequelDead {
 			return statusDead, failures + 1
@@ -196,8 +206,8 @@ const (
 	attrJobSK = "job_sk"
 )
 
-// record returns the deduplication record of a unique key that an item holds.
-func record(typ, unique, sk string) item {
+// newRecord returns the deduplication record of a unique key that an item holds.
+func newRecord(typ, unique, sk string) item {
 	i := recordKey(typ, unique)
 	i[attrJobPK], i[attrJobSK] = stringValue(jobPK), stringValue(sk)
 	return i

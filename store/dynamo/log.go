@@ -25,11 +25,13 @@ type commandLog struct {
 	replica *sqlite.Replica
 	store   *logstore.Store
 	lead    leadership
+	poller  *poller // nil: the table has no items for other programs
 
 	// These fields are protected by lock.
-	currentAt time.Time // when the last request was sent after whose answer the replica had all slots
-	stopped   error     // why no more slots can be applied; nil: they can
-	bytes     int64     // of the bodies that this process has applied since it started
+	currentAt      time.Time // when the last request was sent after whose answer the replica had all slots
+	stopped        error     // why no more slots can be applied; nil: they can
+	noTransactions bool      // the server has none
+	bytes          int64     // of the bodies that this process has applied since it started
 }
 
 func (l *commandLog) acquire(ctx context.Context) error {
@@ -89,18 +91,59 @@ func (l *commandLog) Commit(ctx context.Context, e logstore.Entry) (results []ro
 			return nil, err
 		}
 	}
-	return l.append(ctx, &e)
+	p := newProposal(e)
+	for {
+		results, err = l.append(ctx, p)
+		if !errors.Is(err, errRecordAlone) {
+			return results, err
+		}
+		if err := l.waitUnlocked(ctx, keyWait); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// waitUnlocked waits while others may use the log.
+func (l *commandLog) waitUnlocked(ctx context.Context, d time.Duration) error {
+	l.release()
+	err := sleep(ctx, d)
+	<-l.lock
+	return firstError(err, l.stopped)
+}
+
+func firstError(errs ...error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// appendAdopted appends an entry that enqueues items of other programs. The caller holds the lock.
+func (l *commandLog) appendAdopted(ctx context.Context, e logstore.Entry) ([]rota.Result, error) {
+	p := newProposal(e)
+	p.adopts = true
+	return l.append(ctx, p)
 }
 
 // append appends an entry. The caller holds the lock.
-func (l *commandLog) append(ctx context.Context, e *logstore.Entry) (results []rota.Result, err error) {
-	p := &proposal{entry: e}
+func (l *commandLog) append(ctx context.Context, p *proposal) (results []rota.Result, err error) {
 	for lost := 0; ; lost++ {
 		s, err := l.propose(ctx, p)
 		if err != nil {
 			return nil, err
 		}
-		taken, err := l.take(ctx, s)
+		if p.isEmpty() {
+			return p.answers(nil), nil
+		}
+		there, err := l.take(ctx, s, p)
+		if errors.Is(err, errKeysChanged) {
+			l.unclaim(ctx, p)
+			if err = firstError(sleep(ctx, lossWait(lost)), l.readSlots(ctx)); err == nil {
+				continue
+			}
+		}
 		if errors.Is(err, errBehind) {
 			if err = l.fill(ctx); err == nil {
 				continue
@@ -109,14 +152,19 @@ func (l *commandLog) append(ctx context.Context, e *logstore.Entry) (results []r
 		if err != nil {
 			return nil, err
 		}
-		own := taken.proposal == s.proposal
+		own := there.proposal == s.proposal
 		if own {
-			taken.body = p.body
+			there.body = p.body
+		} else {
+			l.unclaim(ctx, p)
 		}
-		if results, err = l.applySlot(ctx, &taken, own); err != nil || own {
-			return results, err
+		if results, err = l.applySlot(ctx, &there, own); err != nil {
+			return nil, err
 		}
-		if results, settled, err := l.afterLoss(ctx, e, lost); err != nil || settled {
+		if own {
+			return p.answers(results), nil
+		}
+		if results, settled, err := l.afterLoss(ctx, p.entry, lost); err != nil || settled {
 			return results, err
 		}
 	}

@@ -81,6 +81,9 @@ func OpenWith(ctx context.Context, options Options, config Config) (*Store, erro
 	}
 	s := &Store{Store: logstore.New(l.replica, l), log: l, layout: &layout{log: l, retention: config.Retention}}
 	l.store = s.Store
+	if options.Layout {
+		l.poller = &poller{log: l, checker: payload.NewChecker()}
+	}
 	if err := l.start(ctx, m); err != nil {
 		_ = s.Store.Close()
 		return nil, err
@@ -90,9 +93,8 @@ func OpenWith(ctx context.Context, options Options, config Config) (*Store, erro
 	s.work.Go(func() { l.follow(work) })
 	s.work.Go(func() { l.lead.run(work) })
 	if options.Layout {
-		p := &poller{log: l, checker: payload.NewChecker()}
 		s.work.Go(func() { s.layout.run(work) })
-		s.work.Go(func() { p.run(work) })
+		s.work.Go(func() { l.poller.run(work) })
 	}
 	return s, nil
 }

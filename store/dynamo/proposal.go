@@ -2,6 +2,7 @@ package dynamo
 
 import (
 	"context"
+	"errors"
 	"math/rand/v2"
 	"time"
 
@@ -15,14 +16,29 @@ type proposal struct {
 	id     rota.ID
 	body   []byte
 	chunks int64
+
+	commands []rota.Command             // of the entry, as the caller gave them
+	places   []int                      // of the commands of the entry in them; nil: all
+	claims   map[itemKey]keyClaim       // unique keys that the entry takes, by their records
+	held     map[rota.ID]rota.Submitted // jobs that are left out, and the jobs that hold their keys
+	alone    map[string]bool            // job_sk of records that were seen without their items
+	claimed  map[string]keyClaim        // what was written before the slot, by the sort keys of the items
+	adopts   bool                       // the entry enqueues items of other programs, whose records exist
+}
+
+func newProposal(e logstore.Entry) *proposal {
+	return &proposal{entry: &e, commands: e.Batch.Commands, held: map[rota.ID]rota.Submitted{}, alone: map[string]bool{}, claimed: map[string]keyClaim{}}
 }
 
 // propose encodes an entry for the next slot. The time that the log gives it is an attribute of the slot, so
 // that a long body is written once and can take any slot.
 func (l *commandLog) propose(ctx context.Context, p *proposal) (*slot, error) {
-	now, err := p.entry.Batch.Now, error(nil)
-	if now.IsZero() {
-		now, err = l.Now(ctx)
+	now, err := l.timeOf(ctx, p)
+	for err == nil && l.options.Layout && !p.adopts {
+		if err = l.claimKeys(ctx, p, now); !errors.Is(err, errAdopted) {
+			break
+		}
+		now, err = l.timeOf(ctx, p)
 	}
 	if err == nil && p.chunks == 0 {
 		err = l.encode(ctx, p)
@@ -32,13 +48,26 @@ func (l *commandLog) propose(ctx context.Context, p *proposal) (*slot, error) {
 	}
 	at := l.replica.Applied()
 	s := &slot{
-		index: at.Index + 1, now: now.UTC().Truncate(time.Microsecond), proposal: p.id, process: l.self,
+		index: at.Index + 1, now: now, proposal: p.id, process: l.self,
 		digest: at.Digest[:], rules: rota.RulesVersion, chunks: p.chunks,
 	}
 	if p.chunks == 0 {
 		s.body = p.body
 	}
 	return s, nil
+}
+
+// timeOf returns the time of the next slot.
+func (l *commandLog) timeOf(ctx context.Context, p *proposal) (now time.Time, err error) {
+	if now = p.entry.Batch.Now; now.IsZero() {
+		now, err = l.Now(ctx)
+	}
+	return now.UTC().Truncate(time.Microsecond), err
+}
+
+// isEmpty reports whether nothing is left to append.
+func (p *proposal) isEmpty() bool {
+	return len(p.commands) > 0 && len(p.entry.Batch.Commands) == 0 && len(p.entry.Shared) == 0
 }
 
 // encode encodes the entry with a new id. It writes a long body.

@@ -75,11 +75,18 @@ func readSlot(index uint64, i item) (s slot, err error) {
 
 // take puts a slot into the log unless it is taken. It returns the slot that is there afterwards, which may be
 // that of another process.
-func (l *commandLog) take(ctx context.Context, s *slot) (taken slot, err error) {
+func (l *commandLog) take(ctx context.Context, s *slot, p *proposal) (taken slot, err error) {
+	claims := p.claims
+	if len(claims) > 0 && !l.fitsTransaction(claims) {
+		if err := l.claimFirst(ctx, p); err != nil {
+			return slot{}, err
+		}
+		claims = nil
+	}
 	deadline := time.Now().Add(requestTimeout)
 	for attempt := 0; ; attempt++ {
 		asked := time.Now()
-		there, err := l.tryTake(ctx, s)
+		there, err := l.tryTake(ctx, s, claims)
 		switch kind := outcomeOf(err); {
 		case kind == done && there == nil:
 			l.currentAt = asked
@@ -88,6 +95,8 @@ func (l *commandLog) take(ctx context.Context, s *slot) (taken slot, err error) 
 			return readSlot(s.index, there)
 		case errors.Is(err, errOldRequest) && ctx.Err() == nil:
 			continue // the process slept; the silence is checked again
+		case errors.Is(err, errKeysChanged), errors.Is(err, errBehind):
+			return slot{}, err
 		case kind == refused:
 			return slot{}, l.table.fault("append", err)
 		case kind == unknown && ctx.Err() == nil:
@@ -106,20 +115,33 @@ func (l *commandLog) take(ctx context.Context, s *slot) (taken slot, err error) 
 }
 
 // tryTake sends the put once. It returns the item that is there if the slot was taken before.
-func (l *commandLog) tryTake(ctx context.Context, s *slot) (there item, err error) {
+func (l *commandLog) tryTake(ctx context.Context, s *slot, claims map[itemKey]keyClaim) (there item, err error) {
 	ctx, cancel := context.WithTimeout(bornWithin(ctx, requestAgeMax), attemptTimeout)
 	defer cancel()
-	if passed(l.currentAt) > silenceMax {
-		there, err = l.takeAfterSilence(ctx, s)
-	} else {
-		_, err = l.table.client.PutItem(ctx, &dynamodb.PutItemInput{
-			TableName: &l.table.name, Item: s.item(), ConditionExpression: aws.String(isNew),
-			ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
-		})
+	silent := passed(l.currentAt) > silenceMax
+	switch {
+	case !silent && len(claims) == 0:
+		return l.takeAlone(ctx, s)
+	case l.noTransactions: // without claims
+		return l.takeWithoutTransactions(ctx, s)
 	}
+	there, err = l.takeInTransaction(ctx, s, silent, claims)
+	if isUnsupported(err) {
+		l.noTransactions = true
+		err = errKeysChanged // begin again
+	}
+	return there, err
+}
+
+// takeAlone takes a slot with a put.
+func (l *commandLog) takeAlone(ctx context.Context, s *slot) (there item, err error) {
+	_, err = l.table.client.PutItem(ctx, &dynamodb.PutItemInput{
+		TableName: &l.table.name, Item: s.item(), ConditionExpression: aws.String(isNew),
+		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
+	})
 	var failed *types.ConditionalCheckFailedException
 	if !errors.As(err, &failed) {
-		return there, err
+		return nil, err
 	}
 	if len(failed.Item) > 0 {
 		return failed.Item, nil
@@ -131,33 +153,39 @@ func (l *commandLog) tryTake(ctx context.Context, s *slot) (there item, err erro
 // Its next slot may have been removed, and would seem to be free.
 const silenceMax = time.Minute
 
-// takeAfterSilence takes a slot only if the log does not begin after it.
-func (l *commandLog) takeAfterSilence(ctx context.Context, s *slot) (there item, err error) {
-	_, err = l.table.client.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{
-		ClientRequestToken: nil,
-		TransactItems: []types.TransactWriteItem{
-			{Put: &types.Put{
-				TableName: &l.table.name, Item: s.item(), ConditionExpression: aws.String(isNew),
-				ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
-			}},
-			{ConditionCheck: l.beginCheck(s.index)},
-		},
-	})
-	if isUnsupported(err) {
-		return l.takeWithoutTransactions(ctx, s)
+// takeInTransaction takes a slot together with unique keys. After a silence it does so only if the log does not begin
+// after the slot.
+func (l *commandLog) takeInTransaction(ctx context.Context, s *slot, silent bool, claims map[itemKey]keyClaim) (there item, err error) {
+	writes := []types.TransactWriteItem{{Put: &types.Put{
+		TableName: &l.table.name, Item: s.item(), ConditionExpression: aws.String(isNew),
+		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
+	}}}
+	if silent {
+		writes = append(writes, types.TransactWriteItem{ConditionCheck: l.beginCheck(s.index)})
 	}
+	checks := len(writes)
+	for _, c := range claims {
+		writes = append(writes, c.writes(l.table)...)
+	}
+	_, err = l.table.client.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: writes})
 	var cancelled *types.TransactionCanceledException
-	if !errors.As(err, &cancelled) || len(cancelled.CancellationReasons) != 2 {
+	if !errors.As(err, &cancelled) || len(cancelled.CancellationReasons) != len(writes) {
 		return nil, err
 	}
-	put, begin := cancelled.CancellationReasons[0], cancelled.CancellationReasons[1]
-	switch {
-	case text(begin.Code) == reasonCondition:
+	failed := func(n int) bool { return text(cancelled.CancellationReasons[n].Code) == reasonCondition }
+	if silent && failed(1) {
 		return nil, errBehind
-	case text(put.Code) == reasonCondition && len(put.Item) > 0:
-		return put.Item, nil
-	case text(put.Code) == reasonCondition:
+	}
+	if failed(0) {
+		if there := cancelled.CancellationReasons[0].Item; len(there) > 0 {
+			return there, nil
+		}
 		return l.table.get(ctx, "append", slotKey(s.index))
+	}
+	for n := checks; n < len(writes); n++ {
+		if failed(n) {
+			return nil, errKeysChanged
+		}
 	}
 	return nil, err
 }
@@ -174,8 +202,7 @@ func (l *commandLog) takeWithoutTransactions(ctx context.Context, s *slot) (item
 	if m.begin > s.index {
 		return nil, errBehind
 	}
-	_, err = l.table.client.PutItem(ctx, &dynamodb.PutItemInput{TableName: &l.table.name, Item: s.item(), ConditionExpression: aws.String(isNew)})
-	return nil, err
+	return l.takeAlone(ctx, s)
 }
 
 // errBehind is the error of a process whose next slot was removed. It starts from a snapshot.

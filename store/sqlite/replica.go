@@ -352,18 +352,19 @@ func (r *Replica) Try(ctx context.Context, b rota.Batch) (results []rota.Result,
 	return results, false, err
 }
 
-// Preview returns the results that a batch would have as the next entry. It applies nothing.
-func (r *Replica) Preview(ctx context.Context, b rota.Batch) ([]rota.Result, error) {
+// Preview returns the results that a batch would have as the next entry, and the jobs that it would create. It
+// applies nothing.
+func (r *Replica) Preview(ctx context.Context, b rota.Batch) (results []rota.Result, created []*rota.Job, err error) {
 	w, err := r.acquireToWrite(ctx, "preview")
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer r.release(w)
 	w.preview, w.clock = true, rules.Reading{}
-	defer func() { w.preview = false }()
-	results, err := w.apply(ctx, b)
+	defer func() { w.preview, w.created = false, nil }()
+	results, err = w.apply(ctx, b)
 	w.wakeup = rules.Wakeup{}
-	return results, err
+	return results, w.created, err
 }
 
 // Applied returns the position of the last entry that was applied.

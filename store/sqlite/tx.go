@@ -214,6 +214,9 @@ func (w *writer) Write(c *rules.Changes) error {
 	if w.trying {
 		return errChanges
 	}
+	if w.preview {
+		w.created = append(w.created, c.NewJobs...)
+	}
 	w.wakeup.Add(c)
 	if w.watched {
 		w.events = append(w.events, rules.Events(c)) // published after the commit

@@ -38,6 +38,7 @@ type writer struct {
 	track   bool          // a replica notes which executions change
 	trying  bool          // decides a batch that is not to be written
 	preview bool          // writes a batch that is rolled back
+	created []*rota.Job   // by the batch of a preview
 	entry   *entryStep    // work on the entry that is applied now; nil: none
 
 	beforeWrite func([]rota.Command) // for tests: called after a step is decided and before it is written
