@@ -34,18 +34,21 @@ func pollMarkKey() item { return key("rota#layout", "poll") }
 
 // poller enqueues the items of other programs.
 type poller struct {
-	log     *commandLog
-	checker *payload.Checker
-	polls   int
+	log       *commandLog
+	checker   *payload.Checker
+	retention rota.Retention
+	polls     int
+	pruned    rota.ID // the last execution that was examined for its age
 }
 
 func (p *poller) run(ctx context.Context) {
+	failures := outage{logger: p.log.logger}
 	for sleep(ctx, p.log.options.Poll) == nil {
 		if !p.log.lead.leads() {
 			continue
 		}
-		if err := p.poll(ctx); err != nil && ctx.Err() == nil {
-			p.log.logger.Warn("the items of other programs cannot be read; they are read again later", "error", err)
+		if err := p.poll(ctx); ctx.Err() == nil {
+			failures.note(err, "the items of other programs cannot be read; they are read again later", "the items of other programs are read again")
 		}
 	}
 }
@@ -66,6 +69,9 @@ func (p *poller) poll(ctx context.Context) error {
 	}
 	p.polls++
 	if err := p.adoptAll(ctx, from, now); err != nil {
+		return err
+	}
+	if err := p.prune(ctx, now); err != nil {
 		return err
 	}
 	settled := placePrefix + itemTime(now.Add(-markLag))

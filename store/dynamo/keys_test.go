@@ -123,7 +123,9 @@ func TestRecordsFollowTheirJobs(t *testing.T) {
 		s := openTest(t, server.URL(server.TableName(t))+layoutParameters)
 		defer s.Close()
 		retries := 0
-		keyed := func(key string) rota.NewJob { return rota.NewJob{Type: "user_sync", UniqueKey: key, MaxRetries: &retries} }
+		keyed := func(key string) rota.NewJob {
+			return rota.NewJob{Type: "user_sync", UniqueKey: key, MaxRetries: &retries}
+		}
 		record := func(key string, want string) {
 			t.Helper()
 			eventually(t, 5*time.Second, func() error {

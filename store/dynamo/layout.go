@@ -2,6 +2,7 @@ package dynamo
 
 import (
 	"context"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -21,9 +22,16 @@ type layout struct {
 	log       *commandLog
 	retention rota.Retention
 
-	lagSince atomic.Int64 // when the oldest change that is not written was seen, in microseconds; 0: all is written
+	applied  []appliedAt  // when the replica had which entries, from the oldest that is not written on
+	lagSince atomic.Int64 // since when the oldest change that is not written is in the replica, in microseconds; 0: all is written
 	marked   uint64       // entry of the stored mark
 	markedAt time.Time
+}
+
+// appliedAt says when a replica had applied an entry.
+type appliedAt struct {
+	index uint64
+	at    time.Time
 }
 
 const (
@@ -40,6 +48,7 @@ func markKey() item { return key("rota#layout", "mark") }
 
 // run writes items until the context ends.
 func (y *layout) run(ctx context.Context) {
+	failures := outage{logger: y.log.logger}
 	for wait := layoutEvery; sleep(ctx, wait) == nil; {
 		wait = layoutEvery
 		var err error
@@ -48,8 +57,11 @@ func (y *layout) run(ctx context.Context) {
 		} else {
 			wait, err = settleEvery, y.settle(ctx)
 		}
-		if err != nil && ctx.Err() == nil {
-			y.log.logger.Warn("the items of jobs cannot be written; they follow later", "error", err)
+		if ctx.Err() != nil {
+			return
+		}
+		failures.note(err, "the items of jobs cannot be written; they follow later", "the items of jobs are written again")
+		if err != nil {
 			wait = time.Second
 		}
 	}
@@ -62,22 +74,15 @@ func (y *layout) write(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		y.noteLag(changed)
 		if len(changed) == 0 {
-			y.lagSince.Store(0)
 			return y.storeMark(ctx)
 		}
-		if y.lagSince.Load() == 0 {
-			y.lagSince.Store(time.Now().UnixMicro())
-		}
-		begun := time.Now()
 		if err := y.writeItems(ctx, changed); err != nil {
 			return err
 		}
 		if err := y.log.replica.Settle(ctx, changed); err != nil {
 			return err
-		}
-		if len(changed) == layoutPage {
-			y.lagSince.Store(begun.UnixMicro()) // what is left was noted after this page was read, or just before
 		}
 	}
 	return nil
@@ -159,8 +164,11 @@ func requestChunks(requests []types.WriteRequest) (chunks [][]types.WriteRequest
 // change returns what brings the item of an execution up to date.
 func (y *layout) change(ctx context.Context, changed *sqlite.ChangedExecution) (c itemChange, err error) {
 	attempts, err := y.log.replica.Execution(logstore.Local(ctx), changed.ID)
-	if rota.CodeOf(err) == rota.NotFound {
-		return c, nil // it was pruned; DynamoDB removes its item
+	if rota.CodeOf(err) == rota.NotFound { // it was pruned; its item may not show that it has ended
+		for _, at := range changed.Moved {
+			c.writes = append(c.writes, deleteRequest(placeAt(at, changed.ID)))
+		}
+		return c, nil
 	}
 	if err != nil {
 		return c, err
@@ -184,13 +192,17 @@ func (y *layout) change(ctx context.Context, changed *sqlite.ChangedExecution) (
 		c.writes = append(c.writes, putRequest(newRecord(first.Type, first.Schedule+"#"+itemTime(first.PlanTime), now.text(attrSK))))
 	}
 	for _, sk := range old {
-		c.writes = append(c.writes, types.WriteRequest{DeleteRequest: &types.DeleteRequest{Key: key(jobPK, sk)}})
+		c.writes = append(c.writes, deleteRequest(sk))
 	}
 	return c, nil
 }
 
 func putRequest(i item) types.WriteRequest {
 	return types.WriteRequest{PutRequest: &types.PutRequest{Item: i}}
+}
+
+func deleteRequest(sk string) types.WriteRequest {
+	return types.WriteRequest{DeleteRequest: &types.DeleteRequest{Key: key(jobPK, sk)}}
 }
 
 // formerPlaces returns where the item of an execution may stand besides its present place.
@@ -264,13 +276,31 @@ func (y *layout) settle(ctx context.Context) error {
 	if err != nil || mark == nil {
 		return err
 	}
+	y.applied = y.applied[:0]
 	y.lagSince.Store(0)
 	return y.log.replica.SettleUpTo(ctx, uint64(mark.number(attrEntry)))
 }
 
-// lag returns how old the oldest change is that this process should have written.
-func (y *layout) lag() time.Duration {
-	since := y.lagSince.Load()
+// noteLag notes since when the oldest change is in the replica.
+func (y *layout) noteLag(changed []sqlite.ChangedExecution) {
+	index := y.log.replica.Applied().Index
+	if n := len(y.applied); n == 0 || y.applied[n-1].index != index {
+		y.applied = append(y.applied, appliedAt{index, time.Now()})
+	}
+	if len(changed) == 0 {
+		y.applied = y.applied[:0]
+		y.lagSince.Store(0)
+		return
+	}
+	behind := slices.IndexFunc(y.applied, func(a appliedAt) bool { return a.index >= changed[0].Entry })
+	y.applied = slices.Delete(y.applied, 0, max(behind, 0))
+	y.lagSince.Store(y.applied[0].at.UnixMicro())
+}
+
+// LayoutLag returns for how long the oldest change of a job is not in its item. It is zero in processes that do not
+// write items.
+func (s *Store) LayoutLag() time.Duration {
+	since := s.layout.lagSince.Load()
 	if since == 0 {
 		return 0
 	}

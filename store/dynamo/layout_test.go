@@ -129,7 +129,7 @@ func checkItems(t testing.TB, s *testStore) error {
 		delete(there, want.text(attrSK))
 	}
 	for sk, i := range there {
-		if i[attrEntry] != nil && i.number(attrEntry) > 0 {
+		if i[attrEntry] != nil && i.number(attrEntry) > 0 && i[attrTTL] == nil { // pruned ones have a TTL
 			return fmt.Errorf("there is an item of no execution at %s: %v", sk, shown(i))
 		}
 	}
@@ -318,6 +318,44 @@ func TestItemsThatCannotRunBecomeDeadLetters(t *testing.T) {
 		}
 		if there[good.text(attrSK)][attrEntry] == nil {
 			return fmt.Errorf("the valid item is not enqueued")
+		}
+		return nil
+	})
+}
+
+func TestExecutionsOfForeignItemsArePruned(t *testing.T) {
+	server := dyntest.Shared(t, dyntest.Dynoxide)
+	s, err := Open(t.Context(), server.URL(server.TableName(t))+layoutParameters, Config{
+		Dir: t.TempDir(), Retention: rota.Retention{Completed: rota.Keep{Age: time.Second}, Cancelled: rota.Keep{Age: time.Hour}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	test := &testStore{Store: s}
+	put := func(typ string) (id rota.ID) {
+		i := foreign(time.Now(), typ, nil)
+		for idOf(t, i).Compare(firstID(time.Now().AddDate(0, 0, 2))) < 0 { // a random id that seems to be of the past is pruned as any other
+			i = foreign(time.Now(), typ, nil)
+		}
+		return putItem(t, test, i)
+	}
+	ended, kept := put("done"), put("kept")
+	exists := func(id rota.ID) bool {
+		_, err := s.Job(t.Context(), id)
+		return err == nil
+	}
+	eventually(t, 10*time.Second, func() error {
+		if !exists(ended) || !exists(kept) {
+			return fmt.Errorf("the items are not enqueued")
+		}
+		return nil
+	})
+	finish(t, s, claim(t, s, "done"), rota.FinishItem{Outcome: rota.OutcomeCompleted})
+	apply[*rota.CancelledJob](t, s, &rota.Cancel{Meta: rota.NewMeta(""), JobID: kept})
+	eventually(t, 10*time.Second, func() error {
+		if exists(ended) || !exists(kept) {
+			return fmt.Errorf("the job that has completed exists: %t; the one that was cancelled: %t", exists(ended), exists(kept))
 		}
 		return nil
 	})

@@ -82,7 +82,7 @@ func OpenWith(ctx context.Context, options Options, config Config) (*Store, erro
 	s := &Store{Store: logstore.New(l.replica, l), log: l, layout: &layout{log: l, retention: config.Retention}}
 	l.store = s.Store
 	if options.Layout {
-		l.poller = &poller{log: l, checker: payload.NewChecker()}
+		l.poller = &poller{log: l, checker: payload.NewChecker(), retention: config.Retention}
 	}
 	if err := l.start(ctx, m); err != nil {
 		_ = s.Store.Close()

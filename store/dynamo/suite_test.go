@@ -3,8 +3,10 @@ package dynamo
 import (
 	"context"
 	"testing"
+	"time"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/internal/depth"
 	"github.com/rotajobs/rota/store/dynamo/dyntest"
 	"github.com/rotajobs/rota/store/sqlite/sqlitetest"
 	"github.com/rotajobs/rota/store/storetest"
@@ -33,6 +35,15 @@ func harness(server *dyntest.Server) storetest.Harness {
 type testStore struct {
 	*Store
 	path string
+	test testing.TB // if it is set, Close compares the items with the executions
+}
+
+// Close closes the store.
+func (s *testStore) Close() error {
+	if s.test != nil {
+		eventually(s.test, 20*time.Second, func() error { return checkItems(s.test, s) })
+	}
+	return s.Store.Close()
 }
 
 func openTest(t testing.TB, url string) *testStore {
@@ -42,5 +53,29 @@ func openTest(t testing.TB, url string) *testStore {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &testStore{s, dir + "/" + ReplicaName}
+	return &testStore{Store: s, path: dir + "/" + ReplicaName}
 }
+
+// TestConformanceWithLayout runs part of the suite while the items of jobs follow, and compares them at its end.
+func TestConformanceWithLayout(t *testing.T) {
+	server := dyntest.Shared(t, dyntest.Dynoxide)
+	h := harness(server)
+	h.Open = func(t testing.TB) rota.Store {
+		s := openTest(t, server.URL(server.TableName(t))+layoutParameters)
+		s.test = t
+		return s
+	}
+	plain := h.Break
+	h.Break = func(t testing.TB, s rota.Store, job rota.ID, how storetest.Breakage) {
+		s.(*testStore).test = nil // no entry of the log has done this
+		plain(t, s, job, how)
+	}
+	if depth.Deep() {
+		storetest.Run(t, h)
+		return
+	}
+	storetest.StoriesOf(t, h, layoutStories...)
+}
+
+// layoutStories change what items show. A deep run has the whole suite.
+var layoutStories = []string{"unique", "retry", "edit", "prune", "redrive"}

@@ -18,7 +18,7 @@ import (
 type ChangedExecution struct {
 	ID    rota.ID
 	Entry uint64      // of its last change
-	Moved []time.Time // what run_at an Edit has replaced; zero: none
+	Moved []time.Time // for which times it was scheduled before an Edit, or before it was pruned
 }
 
 const (
@@ -29,7 +29,7 @@ CREATE TABLE IF NOT EXISTS rota_changed (
 ) STRICT, WITHOUT ROWID`
 	sqlCreateChangedByEntry = `
 CREATE INDEX IF NOT EXISTS rota_changed_by_entry ON rota_changed (entry)`
-	// A job without run_at has 0 here.
+	// A job without run_at has the time of its creation here.
 	sqlCreateMoved = `
 CREATE TABLE IF NOT EXISTS rota_moved (
   execution_id BLOB    NOT NULL,
@@ -52,9 +52,11 @@ ON CONFLICT (execution_id) DO UPDATE
 SET entry = excluded.entry`
 	sqlTrackMoved = `
 INSERT OR IGNORE INTO rota_moved (execution_id, run_at)
-SELECT coalesce(execution_id, id), coalesce(run_at, 0)
+SELECT coalesce(execution_id, id), coalesce(run_at, created_at)
 FROM rota_jobs
 WHERE id = $1`
+	// Of a job that is pruned, only if someone may see it as it was before.
+	sqlTrackRemoved = sqlTrackMoved + ` AND EXISTS (SELECT 1 FROM rota_changed c WHERE c.execution_id = coalesce(rota_jobs.execution_id, rota_jobs.id))`
 	sqlChanged = `
 SELECT c.execution_id, c.entry, (SELECT group_concat(m.run_at) FROM rota_moved m WHERE m.execution_id = c.execution_id)
 FROM rota_changed c
@@ -139,6 +141,11 @@ func (w *writer) trackChanges(c *rules.Changes) error {
 			return err
 		}
 	}
+	for _, j := range c.RemovedJobs {
+		if err := w.change(sqlTrackRemoved, j.ID); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 
@@ -165,10 +172,6 @@ func (r *Replica) Changed(ctx context.Context, limit int) (changed []ChangedExec
 func movedFrom(list string) (moved []time.Time) {
 	for part := range strings.SplitSeq(list, ",") {
 		micros, _ := strconv.ParseInt(part, 10, 64) // SQLite has written a number
-		if micros == 0 {
-			moved = append(moved, time.Time{})
-			continue
-		}
 		moved = append(moved, time.UnixMicro(micros).UTC())
 	}
 	return moved

@@ -46,12 +46,12 @@ func TestReplicaNotesChangedExecutions(t *testing.T) {
 	}
 	id, other := rota.NewID(), rota.NewID()
 	apply(&rota.Enqueue{Meta: rota.NewMeta(""), Jobs: []rota.NewJob{{ID: id, Type: "a"}, {ID: other, Type: "a"}}})
-	first := changed(2)
+	created, first := now, changed(2)
 	settledUpTo(0)
 	later := now.Add(time.Hour)
 	apply(&rota.Edit{Meta: rota.NewMeta(""), JobID: id, RunAt: later})
 	must(t, r.Settle(t.Context(), first))
-	if again := changed(1); again[0].ID != id || again[0].Entry != 2 || len(again[0].Moved) != 1 || !again[0].Moved[0].IsZero() {
+	if again := changed(1); again[0].ID != id || again[0].Entry != 2 || len(again[0].Moved) != 1 || !again[0].Moved[0].Equal(created) {
 		t.Errorf("after an edit of run_at: %+v", again)
 	}
 	settledUpTo(1)
@@ -63,6 +63,17 @@ func TestReplicaNotesChangedExecutions(t *testing.T) {
 		t.Errorf("after a claim: %+v", got)
 	}
 	must(t, r.SettleUpTo(t.Context(), 3))
+	changed(0)
+
+	third := rota.NewID()
+	apply(&rota.Enqueue{Meta: rota.NewMeta(""), Jobs: []rota.NewJob{{ID: third, Type: "a"}}})
+	created = now
+	apply(&rota.Cancel{Meta: rota.NewMeta(""), JobID: third})
+	apply(&rota.Prune{Meta: rota.NewMeta(""), Executions: []rota.ID{third}})
+	if got := changed(1); got[0].ID != third || len(got[0].Moved) != 1 || !got[0].Moved[0].Equal(created) {
+		t.Errorf("after an execution was pruned that is not settled: %+v", got)
+	}
+	must(t, r.Settle(t.Context(), changed(1)))
 	changed(0)
 
 	must(t, r.Close())
