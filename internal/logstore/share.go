@@ -34,12 +34,15 @@ func (s *Store) Share(events []rota.Event) {
 }
 
 // flushShared appends the events that no entry has taken. They are hints: if it fails, they are lost.
-func (s *Store) flushShared() {
+func (s *Store) flushShared() { s.commitShared(s.shared.take()) }
+
+func (s *Store) commitShared(events []rota.Event) {
+	if len(events) == 0 {
+		return
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), shareWait)
 	defer cancel()
-	if events := s.shared.take(); len(events) > 0 {
-		_, _ = s.log.Commit(ctx, Entry{Shared: events})
-	}
+	_, _ = s.log.Commit(ctx, Entry{Shared: events})
 }
 
 func (h *sharing) take() []rota.Event {
@@ -58,9 +61,10 @@ func (h *sharing) takeLocked() []rota.Event {
 	return events
 }
 
-func (h *sharing) close() {
+// close returns the events that wait, such as that this process leaves.
+func (h *sharing) close() []rota.Event {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.takeLocked()
 	h.closed = true
+	return h.takeLocked()
 }

@@ -169,9 +169,13 @@ func TestSharedEventsGetAnEntryOfTheirOwn(t *testing.T) {
 	}
 	a.catchUp(t)
 	checkEqual(t, nodes)
-	must(t, a.Close())
 	a.Share([]rota.Event{{Kind: rota.EventNodeLeft, At: time.Now(), Name: "a"}})
-	if a.length() != 1 {
+	must(t, a.Close())
+	if a.length() != 2 {
+		t.Errorf("the log has %d entries after the close, want that of the last event, too", a.length())
+	}
+	a.Share([]rota.Event{{Kind: rota.EventNodeLeft, At: time.Now(), Name: "a"}})
+	if a.length() != 2 {
 		t.Errorf("a closed store shares events")
 	}
 }

@@ -129,9 +129,9 @@ func (s *Store) ApplyEntry(ctx context.Context, at rota.LogEntry, now time.Time,
 	return results, err
 }
 
-// Close ends the watches and closes the replica.
+// Close sends the events that wait, ends the watches and closes the replica.
 func (s *Store) Close() error {
-	s.shared.close()
+	s.commitShared(s.shared.close())
 	s.unsee()
 	return s.Replica.Close()
 }
