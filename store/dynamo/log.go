@@ -21,6 +21,8 @@ type commandLog struct {
 	self    rota.ID // this process
 	id      string  // identity of the log
 
+	readOnly bool // nothing is appended
+
 	lock    chan struct{} // has a value while no goroutine reads, takes or applies slots
 	replica *sqlite.Replica
 	store   *logstore.Store
@@ -82,6 +84,9 @@ func (l *commandLog) readClock() time.Time {
 // Commit takes the next slot for an entry. If another process takes it first, it applies that slot and tries
 // the one after it.
 func (l *commandLog) Commit(ctx context.Context, e logstore.Entry) (results []rota.Result, err error) {
+	if l.readOnly {
+		return nil, errReadOnly("append")
+	}
 	if err := l.acquire(ctx); err != nil {
 		return nil, err
 	}

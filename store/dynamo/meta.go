@@ -65,6 +65,9 @@ func (l *commandLog) openMeta(ctx context.Context) (meta, error) {
 	if err != nil || m.log != "" {
 		return m, err
 	}
+	if l.readOnly {
+		return m, noStore(l.table.name)
+	}
 	i := metaKey()
 	i[attrLog], i[attrBegin] = stringValue(rota.NewID().String()), numberValue(1)
 	i[attrLogin], i[attrVersion] = stringValue(rand.Text()), numberValue(layoutVersion)

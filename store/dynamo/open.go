@@ -3,11 +3,13 @@ package dynamo
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"os"
 	"path/filepath"
 	"sync"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	awsconfig "github.com/aws/aws-sdk-go-v2/config"
@@ -26,6 +28,10 @@ type Config struct {
 	Dir string
 	// Retention says when DynamoDB may remove the items of ended jobs. Default rota.DefaultRetention.
 	Retention rota.Retention
+	// LogKeep is how long the logs of runs are kept. Default 30 days.
+	LogKeep time.Duration
+	// ReadOnly opens a store that exists, and writes nothing into the table.
+	ReadOnly bool
 	// Logger receives what an operator should know. Default slog.Default.
 	Logger *slog.Logger
 }
@@ -33,10 +39,11 @@ type Config struct {
 // Store is a queue in a DynamoDB table.
 type Store struct {
 	*logstore.Store
-	log    *commandLog
-	layout *layout
-	stop   context.CancelFunc // ends the background work
-	work   sync.WaitGroup
+	log     *commandLog
+	layout  *layout
+	logKeep time.Duration
+	stop    context.CancelFunc // ends the background work
+	work    sync.WaitGroup
 }
 
 // ReplicaName is the name of the file of the replica in its directory.
@@ -59,16 +66,19 @@ func OpenWith(ctx context.Context, options Options, config Config) (*Store, erro
 	if config.Retention == (rota.Retention{}) {
 		config.Retention = rota.DefaultRetention
 	}
+	if config.LogKeep <= 0 {
+		config.LogKeep = logKeepDefault
+	}
 	if config.Dir == "" {
 		return nil, rota.Invalidf("dir", "is required: the replica of the table needs a directory")
 	}
-	l := &commandLog{options: options, logger: config.Logger, self: rota.NewID(), lock: make(chan struct{}, 1)}
+	l := &commandLog{options: options, logger: config.Logger, self: rota.NewID(), readOnly: config.ReadOnly, lock: make(chan struct{}, 1)}
 	l.lead.log = l
 	var err error
 	if l.table, err = connect(ctx, options); err != nil {
 		return nil, err
 	}
-	if err := l.table.open(ctx); err != nil {
+	if err := l.table.open(ctx, !config.ReadOnly); err != nil {
 		return nil, err
 	}
 	m, err := l.openMeta(ctx)
@@ -79,24 +89,32 @@ func OpenWith(ctx context.Context, options Options, config Config) (*Store, erro
 	if err := l.openReplica(filepath.Join(config.Dir, ReplicaName)); err != nil {
 		return nil, err
 	}
-	s := &Store{Store: logstore.New(l.replica, l), log: l, layout: &layout{log: l, retention: config.Retention}}
+	s := &Store{Store: logstore.New(l.replica, l), log: l, layout: &layout{log: l, retention: config.Retention}, logKeep: config.LogKeep}
 	l.store = s.Store
 	if options.Layout {
 		l.poller = &poller{log: l, checker: payload.NewChecker(), retention: config.Retention}
 	}
-	if err := l.start(ctx, m); err != nil {
+	if err := l.start(ctx, m, config.Dir); err != nil {
 		_ = s.Store.Close()
 		return nil, err
 	}
+	s.startWork()
+	return s, nil
+}
+
+// startWork starts the background work. A store that is open for reading has none: its reads catch up.
+func (s *Store) startWork() {
 	work, stop := context.WithCancel(context.Background())
 	s.stop = stop
-	s.work.Go(func() { l.follow(work) })
-	s.work.Go(func() { l.lead.run(work) })
-	if options.Layout {
-		s.work.Go(func() { s.layout.run(work) })
-		s.work.Go(func() { l.poller.run(work) })
+	if s.log.readOnly {
+		return
 	}
-	return s, nil
+	s.work.Go(func() { s.log.follow(work) })
+	s.work.Go(func() { s.log.lead.run(work) })
+	if s.log.options.Layout {
+		s.work.Go(func() { s.layout.run(work) })
+		s.work.Go(func() { s.log.poller.run(work) })
+	}
 }
 
 // connect creates the client of the table. It sends every request once: what to do after a failure depends on
@@ -114,6 +132,9 @@ func connect(ctx context.Context, options Options) (*table, error) {
 	if c.Region == "" {
 		return nil, rota.Invalidf("region", "is not configured; write it into the URL of the store, as in dynamodb://TABLE?region=eu-west-1")
 	}
+	if err := checkCredentials(ctx, c.Credentials); err != nil {
+		return nil, err
+	}
 	base := http.DefaultTransport.(*http.Transport).Clone()
 	base.MaxIdleConnsPerHost = 64
 	client := dynamodb.NewFromConfig(c, func(o *dynamodb.Options) {
@@ -124,6 +145,20 @@ func connect(ctx context.Context, options Options) (*table, error) {
 		}
 	})
 	return &table{client: client, name: options.Table, clock: clock}, nil
+}
+
+// checkCredentials names missing credentials before the first request, whose error would not.
+func checkCredentials(ctx context.Context, provider aws.CredentialsProvider) error {
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	defer cancel()
+	_, err := provider.Retrieve(ctx)
+	if err == nil {
+		return nil
+	}
+	return &rota.Error{
+		Code: rota.Unavailable, Act: "dynamodb: open", Reason: "this process finds no credentials of AWS", Err: err,
+		Hint: "give it a role, or set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE",
+	}
 }
 
 // openReplica opens the replica. It removes one whose file is damaged: the table has its rows.
@@ -151,12 +186,13 @@ func removeReplica(path string) error {
 }
 
 // start brings the replica to the end of the log.
-func (l *commandLog) start(ctx context.Context, m meta) error {
+func (l *commandLog) start(ctx context.Context, m meta, dir string) error {
 	defer l.release()
 	if at := l.replica.Applied(); at.Log != "" && at.Log != m.log {
 		return &rota.Error{
-			Code: rota.Conflict, Act: "dynamodb: open", Reason: "the replica in the data directory is that of another table",
-			Hint: "use another data directory, or delete " + ReplicaName + " in this one",
+			Code: rota.Conflict, Act: "dynamodb: open",
+			Reason: fmt.Sprintf("the replica in the directory %s is that of another table than %s, or of a former table of this name", dir, l.table.name),
+			Hint:   "use another directory, or delete the files " + ReplicaName + "* in this one",
 		}
 	}
 	if m.begin > l.replica.Applied().Index+1 {

@@ -93,7 +93,7 @@ func ParseURL(raw string) (Options, error) {
 	o.Table = u.Host
 	switch {
 	case u.User != nil:
-		return o, rota.Invalidf("store", "must not contain credentials; set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or use a profile or role")
+		return o, rota.Invalidf("store", "must not contain credentials; use a role, or set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE")
 	case !tableName.MatchString(o.Table):
 		return o, rota.Invalidf("store", "names the table %q; a name has 3 to 255 letters, digits, dots, hyphens and underscores", o.Table)
 	case strings.Trim(u.Path, "/") != "" || u.Fragment != "":
@@ -126,5 +126,5 @@ func parameterNames() (names []string) {
 	return names
 }
 
-// leaseMin is the shortest lease that the clocks of several processes can keep.
-func (o *Options) leaseMin() time.Duration { return 10 * o.Skew }
+// LeaseMin is the shortest lease that the clocks of several processes can keep.
+func (o *Options) LeaseMin() time.Duration { return 10 * o.Skew }

@@ -87,7 +87,12 @@ func lossWait(lost int) time.Duration {
 
 // CheckLease refuses a lease that the clocks of the processes cannot keep.
 func (l *commandLog) CheckLease(lease time.Duration) error {
-	least := l.options.leaseMin()
+	return l.options.CheckLease(lease)
+}
+
+// CheckLease refuses a lease that the clocks of the processes cannot keep.
+func (o *Options) CheckLease(lease time.Duration) error {
+	least := o.LeaseMin()
 	if lease >= least {
 		return nil
 	}

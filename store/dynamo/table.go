@@ -30,11 +30,14 @@ const (
 // errTransactions is the error of a server without transactions.
 var errTransactions = errors.New("the server has no transactions")
 
-// open creates the table if it does not exist, and refuses one that has another form.
-func (t *table) open(ctx context.Context) error {
+// open creates the table if it does not exist and may be created, and refuses one that has another form.
+func (t *table) open(ctx context.Context, create bool) error {
 	described, err := t.describe(ctx)
 	var missing *types.ResourceNotFoundException
 	if errors.As(err, &missing) {
+		if !create {
+			return noStore(t.name)
+		}
 		if err := t.create(ctx); err != nil {
 			return err
 		}
@@ -50,6 +53,9 @@ func (t *table) open(ctx context.Context) error {
 		if err := t.waitActive(ctx); err != nil {
 			return err
 		}
+	}
+	if !create {
+		return nil
 	}
 	return t.enableTTL(ctx)
 }
