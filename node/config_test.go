@@ -190,9 +190,12 @@ func TestInvalidSettingNamesValueAndRemedy(t *testing.T) {
 		{"http: 127.0.0.1:70000", none, FlagValue{}, "FILE:1", []string{"not a port"}},
 		{"http: 'a b:1'", none, FlagValue{}, "FILE:1", []string{"not a host"}},
 		{"http: '::1:7420'", none, FlagValue{}, "FILE:1", []string{"not an address"}},
-		{"store: dynamodb://u:secret@host/db", none, FlagValue{}, "FILE:1", []string{"dynamodb", "later release"}},
+		{"store: dynamodb://u:secret@host/db", none, FlagValue{}, "FILE:1", []string{"must not contain credentials", "AWS_PROFILE"}},
 		{"store: postgres:u:secret@host/db", none, FlagValue{}, "FILE:1", []string{"two slashes"}},
-		{"store: dynamodb://table", none, FlagValue{}, "FILE:1", []string{"dynamodb", "later release"}},
+		{"store: dynamodb:table", none, FlagValue{}, "FILE:1", []string{"no URL of a DynamoDB table", "dynamodb://TABLE?region="}},
+		{"store: dynamodb://jobs/x", none, FlagValue{}, "FILE:1", []string{`"/x" after the table`}},
+		{"store: dynamodb://jobs?pool=1s", none, FlagValue{}, "FILE:1", []string{`unknown parameter "pool"`, "poll"}},
+		{"store: dynamodb://jobs?poll=1ms", none, FlagValue{}, "FILE:1", []string{`poll is "1ms"`, "allowed are"}},
 		{"store: raft:data", none, FlagValue{}, "FILE:1", []string{"raft", "later release"}},
 		{"store: mysql:x", none, FlagValue{}, "FILE:1", []string{`scheme "mysql"`, "sqlite:PATH"}},
 		{"store: rota.db", none, FlagValue{}, "FILE:1", []string{"no scheme"}},
@@ -326,7 +329,7 @@ func TestOpenValidatesConfigOfProgram(t *testing.T) {
 	}{
 		{Config{Workers: -1}, "workers"},
 		{Config{HTTP: "x"}, "http"},
-		{Config{Store: "dynamodb://x"}, "store"},
+		{Config{Store: "dynamodb://x"}, "store"}, // a name has three letters
 		{Config{Lease: time.Millisecond}, "lease"},
 		{Config{Targets: map[string]action.Target{"x": {URL: "oracle:x"}}}, "targets.x.url"},
 		{Config{LogFormat: "xml"}, "log_format"},

@@ -23,7 +23,8 @@ func Open(ctx context.Context, config Config) (*Node, error) {
 		return nil, err
 	}
 	n := &Node{config: config, logger: config.Logger, serving: make(chan struct{}), ready: make(chan struct{}), cut: make(chan struct{})}
-	for _, step := range []func() error{n.openTLS, n.openData, n.openStore, n.openSecrets, n.openAudit, n.openAccess, n.listen, n.openTraces, n.openEngine, n.openConsole, n.openHTTP, n.openSQL} {
+	openStore := func() error { return n.openStore(ctx) }
+	for _, step := range []func() error{n.openTLS, n.openData, openStore, n.openSecrets, n.openAudit, n.openAccess, n.listen, n.openTraces, n.openEngine, n.openConsole, n.openHTTP, n.openSQL} {
 		err := ctx.Err()
 		if err == nil {
 			err = step()
@@ -80,13 +81,13 @@ func (n *Node) openData() (err error) {
 	return err
 }
 
-func (n *Node) openStore() error {
+func (n *Node) openStore(ctx context.Context) error {
 	n.clock = n.config.Clock
 	if n.config.ClockOffsetFile != "" {
 		n.offset = newOffsetClock(n.config.ClockOffsetFile, n.clock, n.logger)
 		n.clock = n.offset.now
 	}
-	opened, err := n.openBackend()
+	opened, err := n.openBackend(ctx)
 	if err != nil {
 		return err
 	}

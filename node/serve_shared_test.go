@@ -9,27 +9,27 @@ import (
 
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/engine"
-	"github.com/rotajobs/rota/store/postgres"
 	"github.com/rotajobs/rota/store/wrap"
 )
 
-// openClient opens a PostgreSQL store as a process of its own would.
-func openClient(t *testing.T, url string) *rota.Client {
+// openClient opens a store as a process of its own would.
+func openClient(t *testing.T, kind sharedKind, url string) *rota.Client {
 	t.Helper()
-	store, err := postgres.OpenWith(url, postgres.Config{Logger: quiet})
-	if err != nil {
-		t.Fatal(err)
-	}
+	store := kind.open(t, url)
 	t.Cleanup(func() { _ = store.Close() })
 	return rota.New(wrap.Coalesce(store))
 }
 
 // An embedded server shows the events of other processes, and passes their cancels on to its remote workers.
 func TestServeOnSharedStoreReceivesEventsAndStopsOfOthers(t *testing.T) {
-	url, data := newSharedStore(t), t.TempDir()
-	other := openClient(t, url)
+	onSharedStores(t, testServeReceivesEventsAndStopsOfOthers)
+}
+
+func testServeReceivesEventsAndStopsOfOthers(t *testing.T, kind sharedKind) {
+	url, data := kind.url(t), t.TempDir()
+	other := openClient(t, kind, url)
 	ctx, stopServer := context.WithCancel(t.Context())
-	address, serving := serveQueue(t, ctx, openClient(t, url), nil, ServeConfig{Data: data})
+	address, serving := serveQueue(t, ctx, openClient(t, kind, url), nil, ServeConfig{Data: data})
 	t.Cleanup(func() { stopServer(); <-serving.done })
 	text, err := os.ReadFile(filepath.Join(data, "admin.token"))
 	if err != nil {

@@ -42,7 +42,7 @@ const (
 var settings = append([]Setting{
 	newSetting("data", "directory of all files of the server", "a directory, such as ./rota-data",
 		func(c *Config) kind { return textKind(&c.Data, "DIR", checkPath) }),
-	newSetting("store", "URL of the store: sqlite:PATH, or postgres://USER@HOST:5432/DATABASE, which several servers can share", "sqlite:PATH or postgres://USER@HOST:5432/DATABASE",
+	newSetting("store", "URL of the store: sqlite:PATH, or one that several servers can share: postgres://USER@HOST:5432/DATABASE or dynamodb://TABLE?region=REGION", "sqlite:PATH, postgres://USER@HOST:5432/DATABASE or dynamodb://TABLE?region=REGION",
 		func(c *Config) kind { return textKind(&c.Store, "URL", checkStore) }),
 	newSetting("http", "address of the HTTP API; port 0 picks a free port", "HOST:PORT, such as 127.0.0.1:7420",
 		func(c *Config) kind { return textKind(&c.HTTP, "ADDR", checkAddress) }),

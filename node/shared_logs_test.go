@@ -20,7 +20,7 @@ import (
 
 func TestMain(m *testing.M) { pgtest.Main(m) }
 
-// logPair is two nodes on one PostgreSQL store. Only the first runs jobs of the type talk, which write
+// logPair is two nodes on one store. Only the first runs jobs of the type talk, which write
 // what lines sends, until the channel is closed.
 type logPair struct {
 	runs, reads *testNode
@@ -28,10 +28,9 @@ type logPair struct {
 	url         string
 }
 
-func startLogPair(t *testing.T) *logPair {
+func startLogPair(t *testing.T, url string) *logPair {
 	t.Helper()
-	cluster := pgtest.Shared(t)
-	p := &logPair{lines: make(chan string), url: cluster.URL(cluster.NewDatabase(t, ""))}
+	p := &logPair{lines: make(chan string), url: url}
 	talk := func(reg *engine.Registry) {
 		reg.Func("talk", rota.TypeSpec{}, func(ctx context.Context, _ *rota.Job) error {
 			for {
@@ -57,7 +56,11 @@ func logOf(id rota.ID) string { return "/api/v1/jobs/" + id.String() + "/log" }
 // TestLogIsReadAtOtherNode follows a log at a node that does not run the job, sees each line before the
 // run ends, and reads the whole log of the finished run there.
 func TestLogIsReadAtOtherNode(t *testing.T) {
-	p := startLogPair(t)
+	onSharedStores(t, testLogIsReadAtOtherNode)
+}
+
+func testLogIsReadAtOtherNode(t *testing.T, kind sharedKind) {
+	p := startLogPair(t, kind.url(t))
 	id := p.runs.enqueue(`{"type": "talk"}`)
 	response := p.reads.open("GET", logOf(id)+"?follow=true", "")
 	defer response.Body.Close()
@@ -98,7 +101,11 @@ func TestLogIsReadAtOtherNode(t *testing.T) {
 
 // TestFullLogAtOtherNode: log_max limits a log in the store as it limits a file.
 func TestFullLogAtOtherNode(t *testing.T) {
-	p := startLogPair(t)
+	onSharedStores(t, testFullLogAtOtherNode)
+}
+
+func testFullLogAtOtherNode(t *testing.T, kind sharedKind) {
+	p := startLogPair(t, kind.url(t))
 	id := p.runs.enqueue(`{"type": "talk"}`)
 	for range 200 {
 		p.lines <- "a line of a log that repeats itself and compresses well\n"
@@ -109,6 +116,9 @@ func TestFullLogAtOtherNode(t *testing.T) {
 	if !strings.HasSuffix(text, "[rota: the log is full at 4KiB; later lines are not stored]\n") || len(text) > 4096+128 || len(text) < 4000 {
 		t.Errorf("%d bytes, ending in %q", len(text), text[max(0, len(text)-100):])
 	}
+	if kind.name != "postgres" {
+		return
+	}
 	stored := pgtest.Query(t, p.url, `SELECT sum(length), sum(octet_length(data)) < sum(length) / 10 FROM rota.log_chunks`)[0]
 	if stored[0] != fmt.Sprint(len(text)) || stored[1] != "t" {
 		t.Errorf("the chunks have %s bytes of text; compressed to less than a tenth: %s", stored[0], stored[1])
@@ -117,7 +127,11 @@ func TestFullLogAtOtherNode(t *testing.T) {
 
 // TestLogOfRemoteWorkerAtOtherNode: a worker sends the log to one node, and the other shows it.
 func TestLogOfRemoteWorkerAtOtherNode(t *testing.T) {
-	p := startLogPair(t)
+	onSharedStores(t, testLogOfRemoteWorkerAtOtherNode)
+}
+
+func testLogOfRemoteWorkerAtOtherNode(t *testing.T, kind sharedKind) {
+	p := startLogPair(t, kind.url(t))
 	p.runs.request("PUT", "/api/v1/types/remote", `{}`)
 	id := p.runs.enqueue(`{"type": "remote"}`)
 	var claimed struct{ Items []api.ClaimedJob }
@@ -139,7 +153,7 @@ func TestLogOfRemoteWorkerAtOtherNode(t *testing.T) {
 
 // TestLogFileOfEarlierVersionIsServed: a server on PostgreSQL kept logs in files before.
 func TestLogFileOfEarlierVersionIsServed(t *testing.T) {
-	p := startLogPair(t)
+	p := startLogPair(t, newSharedStore(t))
 	id := p.runs.enqueue(`{"type": "talk"}`)
 	close(p.lines)
 	p.runs.await(rota.EventJobCompleted, id)

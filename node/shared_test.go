@@ -13,24 +13,9 @@ import (
 
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/engine"
-	"github.com/rotajobs/rota/store/postgres"
 	"github.com/rotajobs/rota/store/postgres/pgtest"
 	"github.com/rotajobs/rota/worker"
 )
-
-// newSharedStore returns the URL of an empty PostgreSQL store.
-func newSharedStore(t *testing.T) string {
-	t.Helper()
-	server := pgtest.Shared(t)
-	template := server.Template(t, "node", func(url string) error {
-		s, err := postgres.OpenWith(url, postgres.Config{Poll: true, Logger: quiet})
-		if err != nil {
-			return err
-		}
-		return s.Close()
-	})
-	return server.URL(server.NewDatabase(t, template))
-}
 
 // startTwo starts two nodes on one store. Jobs of type only-a run at the first one, whose heartbeats
 // are too far apart to tell a run anything.
@@ -158,7 +143,11 @@ func (l *testNode) must(method, path, body string) string {
 }
 
 func TestEventsOfOneNodeArriveAtTheOther(t *testing.T) {
-	url := newSharedStore(t)
+	onSharedStores(t, testEventsOfOneNodeArriveAtTheOther)
+}
+
+func testEventsOfOneNodeArriveAtTheOther(t *testing.T, kind sharedKind) {
+	url := kind.url(t)
 	a, b := startTwo(t, url, func(context.Context, *rota.Job) error { return nil })
 	stream := b.follow("kinds=job.*,limits.*,template.*,schedule.*", "")
 	a.enqueue(`{"type": "only-a", "name": "one"}`)
@@ -173,10 +162,7 @@ func TestEventsOfOneNodeArriveAtTheOther(t *testing.T) {
 		"schedule.changed nightly created", "schedule.changed nightly state")
 
 	// A process that only enqueues, and ends at once.
-	client, err := postgres.OpenWith(url, postgres.Config{Logger: quiet})
-	if err != nil {
-		t.Fatal(err)
-	}
+	client := kind.open(t, url)
 	job := rota.NewJob{Type: "only-a", Name: "by-client", Delay: time.Hour}
 	if _, err := rota.Do[*rota.Enqueued](t.Context(), client, &rota.Enqueue{Meta: rota.NewMeta(""), Jobs: []rota.NewJob{job}}); err != nil {
 		t.Fatal(err)
@@ -269,13 +255,15 @@ func await(t *testing.T, what string, ids chan rota.ID) rota.ID {
 }
 
 func TestCancelAtOneNodeStopsRunAtTheOther(t *testing.T) {
-	h := newBlocking()
-	a, b := startTwo(t, newSharedStore(t), h.run)
-	job := a.enqueue(`{"type": "only-a"}`)
-	await(t, "started", h.started)
-	b.must("POST", "/jobs/"+job.String()+"/cancel", "")
-	await(t, "stopped", h.stopped)
-	a.await(rota.EventJobCancelled, job)
+	onSharedStores(t, func(t *testing.T, kind sharedKind) {
+		h := newBlocking()
+		a, b := startTwo(t, kind.url(t), h.run)
+		job := a.enqueue(`{"type": "only-a"}`)
+		await(t, "started", h.started)
+		b.must("POST", "/jobs/"+job.String()+"/cancel", "")
+		await(t, "stopped", h.stopped)
+		a.await(rota.EventJobCancelled, job)
+	})
 }
 
 // startLongLeaseWorker starts a worker that learns of a cancel only if the server tells it: its next heartbeat is twenty
@@ -294,8 +282,12 @@ func startLongLeaseWorker(t *testing.T, address, token string, reg *engine.Regis
 }
 
 func TestCancelAtOneNodeStopsRunOfRemoteWorkerAtTheOther(t *testing.T) {
+	onSharedStores(t, testCancelStopsRunOfRemoteWorkerAtTheOther)
+}
+
+func testCancelStopsRunOfRemoteWorkerAtTheOther(t *testing.T, kind sharedKind) {
 	h := newBlocking()
-	a, b := startTwo(t, newSharedStore(t), h.run)
+	a, b := startTwo(t, kind.url(t), h.run)
 	reg := engine.NewRegistry()
 	reg.Func("remote", rota.TypeSpec{}, h.run)
 	startLongLeaseWorker(t, a.Addresses()["http"], a.token, reg)
@@ -310,7 +302,11 @@ func TestCancelAtOneNodeStopsRunOfRemoteWorkerAtTheOther(t *testing.T) {
 }
 
 func TestNodesThatJoinAndLeavePublishEvents(t *testing.T) {
-	url := newSharedStore(t)
+	onSharedStores(t, testNodesThatJoinAndLeavePublishEvents)
+}
+
+func testNodesThatJoinAndLeavePublishEvents(t *testing.T, kind sharedKind) {
+	url := kind.url(t)
 	b := start(t, Config{Data: t.TempDir(), Store: url, Name: "b", SQL: "none"})
 	stream := b.follow("kinds=node.joined,node.left", "")
 	c := start(t, Config{Data: t.TempDir(), Store: url, Name: "c", SQL: "none"})

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/store/dynamo"
 	"github.com/rotajobs/rota/store/postgres"
 	"github.com/rotajobs/rota/store/sqlite"
 )
@@ -22,8 +23,11 @@ type backend struct {
 }
 
 // openBackend opens the store that the configured URL names.
-func (n *Node) openBackend() (backend, error) {
-	if onServer(n.config.Store) {
+func (n *Node) openBackend(ctx context.Context) (backend, error) {
+	switch {
+	case isDynamo(n.config.Store):
+		return n.openDynamo(ctx)
+	case onServer(n.config.Store):
 		return n.openPostgres()
 	}
 	path := storePath(n.config.Store)
@@ -34,13 +38,17 @@ func (n *Node) openBackend() (backend, error) {
 	return backend{Store: file, backup: file.Backup, size: fileSize(path)}, nil
 }
 
-// openPostgres opens a PostgreSQL store. Its clock is that of the database server,
-// even if a test has set the clock of this process. Other processes share the
-// store, so the worker gets a new name at each start: it must not recover the runs
-// of its former incarnation, which may still be running. Their leases expire.
-func (n *Node) openPostgres() (backend, error) {
+// renameWorker gives the worker a new name at each start with a store that other processes share: it must
+// not recover the runs of its former incarnation, which may still be running. Their leases expire.
+func (n *Node) renameWorker() {
 	id := rota.NewID().String()
 	n.config.Name += "-" + id[len(id)-nameSuffix:]
+}
+
+// openPostgres opens a PostgreSQL store. Its clock is that of the database server,
+// even if a test has set the clock of this process.
+func (n *Node) openPostgres() (backend, error) {
+	n.renameWorker()
 	store, err := postgres.OpenWith(n.config.Store, postgres.Config{Logger: n.logger, AllowMoved: n.config.AllowMoved})
 	if err != nil {
 		return backend{}, err
@@ -56,7 +64,7 @@ var (
 	postgresSchemes = []string{"postgres", "postgresql"}
 
 	// laterSchemes are reserved for stores of later releases.
-	laterSchemes = []string{"dynamodb", "raft"}
+	laterSchemes = []string{"raft"}
 )
 
 // checkStore checks the URL of a store. Errors never quote the part after the scheme,
@@ -70,6 +78,8 @@ func checkStore(url string) error {
 		return errors.New("the URL has no scheme")
 	case slices.Contains(postgresSchemes, scheme):
 		return checkServer(rest)
+	case scheme == dynamo.Scheme:
+		return checkDynamo(url)
 	case slices.Contains(laterSchemes, scheme):
 		return fmt.Errorf("the scheme %s is not supported yet; it is planned for a later release", scheme)
 	case scheme != sqliteScheme:
@@ -94,12 +104,16 @@ func checkServer(rest string) error {
 // onServer reports whether the store is on a database server, which several nodes may share.
 func onServer(url string) bool {
 	scheme, _, _ := strings.Cut(url, ":")
-	return slices.Contains(postgresSchemes, scheme)
+	return scheme == dynamo.Scheme || slices.Contains(postgresSchemes, scheme)
 }
 
-// storeFile is the path of the node's SQLite file; empty if the store is on a server.
+// storeFile is the path of the node's SQLite file, which is a replica if the store is a DynamoDB table; empty if the
+// store is on another server.
 func (n *Node) storeFile() string {
-	if onServer(n.config.Store) {
+	switch {
+	case isDynamo(n.config.Store):
+		return n.path(dynamo.ReplicaName)
+	case onServer(n.config.Store):
 		return ""
 	}
 	return storePath(n.config.Store)

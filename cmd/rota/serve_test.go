@@ -269,7 +269,7 @@ func TestServeStartErrors(t *testing.T) {
 		{"serve --wrokers 4", exitUsage, []string{"unknown flag", "--help"}},
 		{"serve --workers 0", exitUsage, []string{"rota: --workers: 0 is out of range", "hint: write a whole number from 1 to 10000"}},
 		{"serve --http nowhere", exitUsage, []string{"--http", "HOST:PORT"}},
-		{"serve --store dynamodb://table", exitUsage, []string{"later release"}},
+		{"serve --store dynamodb://table?pool=1s", exitUsage, []string{`unknown parameter "pool"`}},
 		{"serve --store postgres:h/db", exitUsage, []string{"two slashes"}},
 		{"serve --store postgres://u:hidden@127.0.0.1:1/db", exitUnavailable, []string{"127.0.0.1"}},
 		{"serve --config typo.yaml", exitUsage, []string{"typo.yaml:2", "wrokers", "did you mean workers?"}},
