@@ -57,7 +57,7 @@ FROM rota_jobs
 WHERE id = $1`
 	// Of a job that is pruned, only if someone may see it as it was before.
 	sqlTrackRemoved = sqlTrackMoved + ` AND EXISTS (SELECT 1 FROM rota_changed c WHERE c.execution_id = coalesce(rota_jobs.execution_id, rota_jobs.id))`
-	sqlChanged = `
+	sqlChanged      = `
 SELECT c.execution_id, c.entry, (SELECT group_concat(m.run_at) FROM rota_moved m WHERE m.execution_id = c.execution_id)
 FROM rota_changed c
 ORDER BY c.entry
