@@ -2,6 +2,7 @@ package dynamo
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -43,6 +44,8 @@ func (t *table) putChunks(ctx context.Context, name string, data []byte, expires
 	return int64(n), group.Wait()
 }
 
+var errNoChunk = errors.New("the table has no such item")
+
 // getChunks reads the data of chunks.
 func (t *table) getChunks(ctx context.Context, name string, count int64) ([]byte, error) {
 	parts := make([][]byte, count)
@@ -54,7 +57,7 @@ func (t *table) getChunks(ctx context.Context, name string, count int64) ([]byte
 			if err == nil && i.bytes(attrData) == nil {
 				err = &rota.Error{
 					Code: rota.Internal, Act: "dynamodb: read log", Reason: fmt.Sprintf("the item %d of the chunks %s is missing", n, name),
-					Hint: "restore the table as it was before someone removed it",
+					Err: errNoChunk, Hint: "restore the table as it was before someone removed it",
 				}
 			}
 			parts[n] = i.bytes(attrData)

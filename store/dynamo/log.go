@@ -24,6 +24,7 @@ type commandLog struct {
 	readOnly bool // nothing is appended
 
 	lock    chan struct{} // has a value while no goroutine reads, takes or applies slots
+	path    string        // of the file of the replica
 	replica *sqlite.Replica
 	store   *logstore.Store
 	lead    leadership
@@ -31,9 +32,10 @@ type commandLog struct {
 
 	// These fields are protected by lock.
 	currentAt      time.Time // when the last request was sent after whose answer the replica had all slots
+	keptAt         time.Time // when the slot after the replica's was last known not to be removed
 	stopped        error     // why no more slots can be applied; nil: they can
 	noTransactions bool      // the server has none
-	bytes          int64     // of the bodies that this process has applied since it started
+	size           int64     // bytes of the bodies of the log, up to the replica's slot
 }
 
 func (l *commandLog) acquire(ctx context.Context) error {
@@ -91,7 +93,7 @@ func (l *commandLog) Commit(ctx context.Context, e logstore.Entry) (results []ro
 		return nil, err
 	}
 	defer l.release()
-	if passed(l.currentAt) > silenceMax {
+	if passed(l.keptAt) > silenceMax {
 		if err := l.catchUpLocked(ctx); err != nil {
 			return nil, err
 		}
@@ -206,21 +208,39 @@ func (l *commandLog) CatchUp(ctx context.Context) error {
 
 // catchUpLocked reads the slots. After a silence it first checks that the next one was not removed.
 func (l *commandLog) catchUpLocked(ctx context.Context) error {
-	if passed(l.currentAt) > silenceMax {
-		m, err := l.readMeta(ctx)
-		if err != nil {
-			return err
-		}
-		if err := l.checkLog(m); err != nil {
-			return err
-		}
-		if m.begin > l.replica.Applied().Index+1 {
-			if err := l.fill(ctx); err != nil {
-				return err
-			}
-		}
+	if _, err := l.fillIfRemoved(ctx); err != nil {
+		return err
 	}
 	return l.readSlots(ctx)
+}
+
+// fillIfRemoved fills the replica if the slot after it was removed, or may be removed soon. A process that has
+// had news of the log within silenceMax need not ask, because a slot is kept for days after the log begins behind it.
+func (l *commandLog) fillIfRemoved(ctx context.Context) (filled bool, err error) {
+	if passed(l.keptAt) <= silenceMax {
+		return false, nil
+	}
+	asked := time.Now()
+	m, err := l.readMeta(ctx)
+	if err == nil {
+		err = l.checkLog(m)
+	}
+	if err != nil {
+		return false, err
+	}
+	if m.begin > l.replica.Applied().Index+1 {
+		return true, l.fill(ctx)
+	}
+	l.keptAt = asked
+	return false, nil
+}
+
+// setCurrent notes that the replica had all slots, and that the one after it was not removed.
+func (l *commandLog) setCurrent(at time.Time) {
+	l.currentAt = at
+	if l.keptAt.Before(at) {
+		l.keptAt = at
+	}
 }
 
 // checkLog stops the replica if the table has another log now.
@@ -240,37 +260,61 @@ const slotsAtOnce = 16
 // readSlots applies the next slots until there is none.
 func (l *commandLog) readSlots(ctx context.Context) error {
 	for {
-		next := l.replica.Applied().Index + 1
-		asked := time.Now()
-		first, err := l.table.get(ctx, "read log", slotKey(next))
+		current, err := l.readNext(ctx)
+		if errors.Is(err, errNoChunk) { // it may have been removed before its slot
+			l.keptAt = time.Time{}
+			if filled, fillErr := l.fillIfRemoved(ctx); filled || fillErr != nil {
+				err = fillErr
+			}
+		}
+		if err != nil || current {
+			return err
+		}
+	}
+}
+
+// readNext applies some of the next slots. It reports whether there is none. A slot that is missing may have been
+// removed while this process slept, so it believes that only if it knows where the log begins.
+func (l *commandLog) readNext(ctx context.Context) (current bool, err error) {
+	next := l.replica.Applied().Index + 1
+	asked := time.Now()
+	first, err := l.table.get(ctx, "read log", slotKey(next))
+	if err != nil {
+		return false, err
+	}
+	if first == nil {
+		filled, err := l.fillIfRemoved(ctx)
+		if err != nil || filled {
+			return false, err
+		}
+		l.setCurrent(asked)
+		return true, nil
+	}
+	if err := l.applyItem(ctx, next, first); err != nil {
+		return false, err
+	}
+	return false, l.readPages(ctx, next+1)
+}
+
+// readPages applies slots from one on until a request returns fewer than it has asked for.
+func (l *commandLog) readPages(ctx context.Context, next uint64) error {
+	for {
+		keys := make([]item, slotsAtOnce)
+		for n := range keys {
+			keys[n] = slotKey(next + uint64(n))
+		}
+		found, err := l.table.getMany(ctx, "read log", keys)
 		if err != nil {
 			return err
 		}
-		if first == nil {
-			l.currentAt = asked
-			return nil
-		}
-		if err := l.applyItem(ctx, next, first); err != nil {
-			return err
-		}
-		for {
-			keys := make([]item, slotsAtOnce)
-			for n := range keys {
-				keys[n] = slotKey(next + 1 + uint64(n))
-			}
-			found, err := l.table.getMany(ctx, "read log", keys)
-			if err != nil {
+		for _, i := range found {
+			if err := l.applyItem(ctx, next, i); err != nil {
 				return err
 			}
-			for _, i := range found {
-				next++
-				if err := l.applyItem(ctx, next, i); err != nil {
-					return err
-				}
-			}
-			if len(found) < slotsAtOnce {
-				break
-			}
+			next++
+		}
+		if len(found) < slotsAtOnce {
+			return nil
 		}
 	}
 }
@@ -304,11 +348,13 @@ func (l *commandLog) applySlot(ctx context.Context, s *slot, own bool) ([]rota.R
 			Hint: "upgrade this program",
 		})
 	}
-	l.bytes += int64(len(s.body))
 	// The end of the context of one caller must not end the work for all of them.
 	results, err := l.store.ApplyEntry(context.WithoutCancel(ctx), rota.LogEntry{Log: l.id, Index: s.index}, s.now, &e, own)
 	if code := rota.CodeOf(err); err != nil && code != rota.Unavailable && code != rota.Busy {
 		err = l.stop(err)
+	}
+	if err == nil {
+		l.size = s.size
 	}
 	return results, err
 }

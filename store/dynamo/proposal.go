@@ -50,6 +50,7 @@ func (l *commandLog) propose(ctx context.Context, p *proposal) (*slot, error) {
 	s := &slot{
 		index: at.Index + 1, now: now, proposal: p.id, process: l.self,
 		digest: at.Digest[:], rules: rota.RulesVersion, chunks: p.chunks,
+		size: l.size + int64(len(p.body)),
 	}
 	if p.chunks == 0 {
 		s.body = p.body

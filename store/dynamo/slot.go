@@ -23,6 +23,7 @@ type slot struct {
 	rules    int64   // version of the rules that the entry needs
 	body     []byte  // the entry, if it is short
 	chunks   int64   // of a long body; they are named by the proposal
+	size     int64   // bytes of the bodies of the log, up to and with this slot
 }
 
 // The attributes of a slot.
@@ -34,6 +35,7 @@ const (
 	attrRules    = "rules"
 	attrBody     = "batch"
 	attrChunks   = "chunks"
+	attrSize     = "size" // of a slot: a few bytes in it tell any process how large the log is between two slots
 )
 
 // logPartitions is over how many partitions the slots are spread.
@@ -47,7 +49,7 @@ func (s *slot) item() item {
 	i := slotKey(s.index)
 	i[attrNow] = numberValue(s.now.UnixMicro())
 	i[attrProposal], i[attrProcess] = stringValue(s.proposal.String()), stringValue(s.process.String())
-	i[attrDigest], i[attrRules] = bytesValue(s.digest), numberValue(s.rules)
+	i[attrDigest], i[attrRules], i[attrSize] = bytesValue(s.digest), numberValue(s.rules), numberValue(s.size)
 	if s.chunks > 0 {
 		i[attrChunks] = numberValue(s.chunks)
 	} else {
@@ -59,7 +61,7 @@ func (s *slot) item() item {
 func readSlot(index uint64, i item) (s slot, err error) {
 	s = slot{
 		index: index, now: time.UnixMicro(i.number(attrNow)).UTC(), digest: i.bytes(attrDigest),
-		rules: i.number(attrRules), body: i.bytes(attrBody), chunks: i.number(attrChunks),
+		rules: i.number(attrRules), body: i.bytes(attrBody), chunks: i.number(attrChunks), size: i.number(attrSize),
 	}
 	if s.proposal, err = rota.ParseID(i.text(attrProposal)); err == nil {
 		s.process, err = rota.ParseID(i.text(attrProcess))
@@ -89,14 +91,14 @@ func (l *commandLog) take(ctx context.Context, s *slot, p *proposal) (taken slot
 		there, err := l.tryTake(ctx, s, claims)
 		switch kind := outcomeOf(err); {
 		case kind == done && there == nil:
-			l.currentAt = asked
+			l.setCurrent(asked)
 			return *s, nil
 		case kind == done:
 			return readSlot(s.index, there)
+		case errors.Is(err, errBehind), errors.Is(err, errKeysChanged):
+			return slot{}, err
 		case errors.Is(err, errOldRequest) && ctx.Err() == nil:
 			continue // the process slept; the silence is checked again
-		case errors.Is(err, errKeysChanged), errors.Is(err, errBehind):
-			return slot{}, err
 		case kind == refused:
 			return slot{}, l.table.fault("append", err)
 		case kind == unknown && ctx.Err() == nil:
@@ -118,7 +120,7 @@ func (l *commandLog) take(ctx context.Context, s *slot, p *proposal) (taken slot
 func (l *commandLog) tryTake(ctx context.Context, s *slot, claims map[itemKey]keyClaim) (there item, err error) {
 	ctx, cancel := context.WithTimeout(bornWithin(ctx, requestAgeMax), attemptTimeout)
 	defer cancel()
-	silent := passed(l.currentAt) > silenceMax
+	silent := passed(l.keptAt) > silenceMax
 	switch {
 	case !silent && len(claims) == 0:
 		return l.takeAlone(ctx, s)
