@@ -16,9 +16,11 @@ import (
 type meta struct {
 	log      string // identity of the log
 	begin    uint64 // first slot that is kept
-	snapshot string // name of the last snapshot; empty: none
-	login    string // random secret for challenges of unknown users
-	layout   int64  // version of the layout of the items; a later one is refused
+	snapshot string // name of the last snapshot; empty: none. It is at the slot before begin
+	size     int64  // bytes of the bodies of the log, up to the slot before begin
+	snapshotWork
+	login  string // random secret for challenges of unknown users
+	layout int64  // version of the layout of the items; a later one is refused
 }
 
 // The attributes of the item that holds meta.
@@ -42,7 +44,8 @@ func (l *commandLog) readMeta(ctx context.Context) (meta, error) {
 	}
 	m := meta{
 		log: i.text(attrLog), begin: uint64(i.number(attrBegin)), snapshot: i.text(attrSnapshot),
-		login: i.text(attrLogin), layout: i.number(attrVersion),
+		login: i.text(attrLogin), layout: i.number(attrVersion), size: i.number(attrSize),
+		snapshotWork: snapshotWork{writing: i.text(attrWriting), former: i.texts(attrFormer)},
 	}
 	switch {
 	case m.layout > layoutVersion:

@@ -2,11 +2,9 @@ package dynamo
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
-	"os"
 	"path/filepath"
 	"sync"
 	"time"
@@ -18,7 +16,6 @@ import (
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/internal/logstore"
 	"github.com/rotajobs/rota/payload"
-	"github.com/rotajobs/rota/store/sqlite"
 )
 
 // Config has what the URL of a store does not say.
@@ -34,6 +31,8 @@ type Config struct {
 	ReadOnly bool
 	// Logger receives what an operator should know. Default slog.Default.
 	Logger *slog.Logger
+
+	snapshots snapshotLimits // zero: the defaults; tests write snapshots earlier
 }
 
 // Store is a queue in a DynamoDB table.
@@ -74,6 +73,7 @@ func OpenWith(ctx context.Context, options Options, config Config) (*Store, erro
 	}
 	l := &commandLog{options: options, logger: config.Logger, self: rota.NewID(), readOnly: config.ReadOnly, lock: make(chan struct{}, 1)}
 	l.lead.log = l
+	snapshots := &snapshotter{log: l, limits: config.snapshots.withDefaults()}
 	var err error
 	if l.table, err = connect(ctx, options); err != nil {
 		return nil, err
@@ -86,7 +86,7 @@ func OpenWith(ctx context.Context, options Options, config Config) (*Store, erro
 		return nil, err
 	}
 	l.id = m.log
-	if err := l.openReplica(filepath.Join(config.Dir, ReplicaName)); err != nil {
+	if err := l.openReplica(ctx, filepath.Join(config.Dir, ReplicaName)); err != nil {
 		return nil, err
 	}
 	s := &Store{Store: logstore.New(l.replica, l), log: l, layout: &layout{log: l, retention: config.Retention}, logKeep: config.LogKeep}
@@ -95,15 +95,15 @@ func OpenWith(ctx context.Context, options Options, config Config) (*Store, erro
 		l.poller = &poller{log: l, checker: payload.NewChecker(), retention: config.Retention}
 	}
 	if err := l.start(ctx, m, config.Dir); err != nil {
-		_ = s.Store.Close()
+		_ = s.closeReplica()
 		return nil, err
 	}
-	s.startWork()
+	s.startWork(snapshots)
 	return s, nil
 }
 
 // startWork starts the background work. A store that is open for reading has none: its reads catch up.
-func (s *Store) startWork() {
+func (s *Store) startWork(snapshots *snapshotter) {
 	work, stop := context.WithCancel(context.Background())
 	s.stop = stop
 	if s.log.readOnly {
@@ -111,6 +111,7 @@ func (s *Store) startWork() {
 	}
 	s.work.Go(func() { s.log.follow(work) })
 	s.work.Go(func() { s.log.lead.run(work) })
+	s.work.Go(func() { snapshots.run(work) })
 	if s.log.options.Layout {
 		s.work.Go(func() { s.layout.run(work) })
 		s.work.Go(func() { s.log.poller.run(work) })
@@ -161,30 +162,6 @@ func checkCredentials(ctx context.Context, provider aws.CredentialsProvider) err
 	}
 }
 
-// openReplica opens the replica. It removes one whose file is damaged: the table has its rows.
-func (l *commandLog) openReplica(path string) (err error) {
-	config := sqlite.Config{Clock: l.readClock, Logger: l.logger, CatchUp: logstore.CatchUp(l.CatchUp), Track: l.options.Layout}
-	l.replica, err = sqlite.OpenReplica(path, config)
-	if err == nil || rota.CodeOf(err) != rota.Internal {
-		return err
-	}
-	l.logger.Warn("the replica is damaged and is filled again from the table", "file", filepath.Base(path), "error", err)
-	if err := removeReplica(path); err != nil {
-		return err
-	}
-	l.replica, err = sqlite.OpenReplica(path, config)
-	return err
-}
-
-func removeReplica(path string) error {
-	for _, suffix := range []string{"", "-wal", "-shm"} {
-		if err := os.Remove(path + suffix); err != nil && !errors.Is(err, os.ErrNotExist) {
-			return &rota.Error{Code: rota.Internal, Act: "dynamodb: open", Reason: "the damaged replica cannot be removed", Err: err}
-		}
-	}
-	return nil
-}
-
 // start brings the replica to the end of the log.
 func (l *commandLog) start(ctx context.Context, m meta, dir string) error {
 	defer l.release()
@@ -195,17 +172,41 @@ func (l *commandLog) start(ctx context.Context, m meta, dir string) error {
 			Hint:   "use another directory, or delete the files " + ReplicaName + "* in this one",
 		}
 	}
-	if m.begin > l.replica.Applied().Index+1 {
-		if err := l.fill(ctx); err != nil {
-			return err
-		}
+	if err := l.startAt(ctx, m); err != nil {
+		return err
 	}
 	return l.readSlots(ctx)
+}
+
+// startAt finds the position of the replica in the log, or fills the replica if the log begins after it.
+func (l *commandLog) startAt(ctx context.Context, m meta) (err error) {
+	index := l.replica.Applied().Index
+	if m.begin > index+1 {
+		return l.fill(ctx)
+	}
+	l.size, err = l.sizeAt(ctx, m, index)
+	return err
+}
+
+// errAhead is the error of a replica that has applied a slot that the log does not have.
+func (l *commandLog) errAhead(index uint64) error {
+	return &rota.Error{
+		Code: rota.Conflict, Act: "dynamodb: open", Reason: fmt.Sprintf("the replica in the data directory has applied slot %d, which the table %s does not have; the table was restored, or its items were removed", index, l.table.name),
+		Hint: "if the table is as it should be, stop all processes and delete " + ReplicaName + " in their data directories",
+	}
 }
 
 // Close ends the background work and closes the replica.
 func (s *Store) Close() error {
 	s.stop()
 	s.work.Wait()
-	return s.Store.Close()
+	return s.closeReplica()
+}
+
+func (s *Store) closeReplica() error {
+	err := s.Store.Close()
+	if err == nil {
+		s.log.markClosed()
+	}
+	return err
 }
