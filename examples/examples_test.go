@@ -140,7 +140,7 @@ func TestEmbeddedServesCommandLine(t *testing.T) {
 }
 
 // interpreter returns the path of python3. Without it the test is skipped, or fails in CI.
-func interpreter(s *workertest.Cluster) string {
+func interpreter(s testing.TB) string {
 	s.Helper()
 	program, err := exec.LookPath("python3")
 	if err != nil {
