@@ -19,6 +19,42 @@ func TestConformance(t *testing.T) {
 	storetest.Run(t, harness(dyntest.Shared(t, dyntest.Dynoxide)))
 }
 
+// TestConformanceWithoutTransactions runs part of the suite on a server that has no transactions, and does not return
+// the item of a failed condition.
+func TestConformanceWithoutTransactions(t *testing.T) {
+	h := harness(dyntest.Shared(t, dyntest.Dynalite))
+	if depth.Deep() {
+		storetest.Run(t, h)
+		return
+	}
+	storetest.StoriesOf(t, h, fewStories...)
+}
+
+// TestStoriesWithFailures runs stories while every tenth request fails: DynamoDB throttles, has conflicts, answers 500
+// before or after it has written, or the connection breaks before or after the write.
+func TestStoriesWithFailures(t *testing.T) {
+	server := dyntest.Shared(t, dyntest.Dynoxide)
+	proxy := server.Proxy(t)
+	proxy.Every(10)
+	h := harness(server)
+	h.Open = func(t testing.TB) rota.Store {
+		return openTest(t, proxy.URL(server.TableName(t))+testParameters)
+	}
+	if depth.Deep() {
+		storetest.Stories(t, h)
+	} else {
+		storetest.StoriesOf(t, h, fewStories...)
+	}
+	counts := proxy.Counts()
+	t.Logf("faults: %v of %v", counts.Faults, counts.Requests)
+	if len(counts.Faults) < len(dyntest.TransientFaults())-1 { // of transactions there are few
+		t.Errorf("the test saw only the faults %v", counts.Faults)
+	}
+}
+
+// fewStories are enough for what differs between servers. A deep run has all.
+var fewStories = []string{"enqueue", "claim", "finish", "resend", "group", "batch"}
+
 func harness(server *dyntest.Server) storetest.Harness {
 	return storetest.Harness{
 		Open: func(t testing.TB) rota.Store {
