@@ -26,7 +26,7 @@ func allBenchmarks() []benchmark {
 		enqueueBenchmarks(), claimBenchmarks(), concurrentBenchmarks(), rivalBenchmarks(), workBenchmarks(),
 		backlogBenchmarks(), memoryBenchmarks(), burstBenchmarks(), fireGrowthBenchmarks(), mixedBenchmarks(),
 		latencyBenchmarks(), dueBenchmarks(), idleBenchmarks(), httpBenchmarks(), remoteBenchmarks(),
-		pgBenchmarks(), sqlBenchmarks(), wireBenchmarks(), accessBenchmarks(), chainBenchmarks(), execBenchmarks(),
+		pgBenchmarks(), sqlBenchmarks(), wireBenchmarks(), accessBenchmarks(), chainBenchmarks(), execBenchmarks(), dynamoBenchmarks(),
 	)
 }
 

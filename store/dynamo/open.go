@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"os"
 	"path/filepath"
 	"sync"
 	"time"
@@ -20,7 +21,7 @@ import (
 
 // Config has what the URL of a store does not say.
 type Config struct {
-	// Dir is the directory of the replica. No other process may use it. Its files may be deleted while no process
+	// Dir is the directory of the replica, which is created if it does not exist. No other process may use it. Its files may be deleted while no process
 	// has the store open; the next one fills the replica from the table.
 	Dir string
 	// Retention says when DynamoDB may remove the items of ended jobs. Default rota.DefaultRetention.
@@ -70,6 +71,9 @@ func OpenWith(ctx context.Context, options Options, config Config) (*Store, erro
 	}
 	if config.Dir == "" {
 		return nil, rota.Invalidf("dir", "is required: the replica of the table needs a directory")
+	}
+	if err := os.MkdirAll(config.Dir, 0o700); err != nil {
+		return nil, &rota.Error{Code: rota.Invalid, Field: "dir", Reason: "cannot be created: " + err.Error(), Hint: "choose a directory that this process can write to"}
 	}
 	l := &commandLog{options: options, logger: config.Logger, self: rota.NewID(), readOnly: config.ReadOnly, lock: make(chan struct{}, 1)}
 	l.lead.log = l

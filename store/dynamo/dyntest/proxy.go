@@ -61,12 +61,22 @@ type Counts struct {
 // address of a proxy.
 func (s *Server) Proxy(t testing.TB) *Proxy {
 	t.Helper()
+	p, err := s.OpenProxy()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(p.Close)
+	return p
+}
+
+// OpenProxy starts a proxy outside of tests.
+func (s *Server) OpenProxy() (*Proxy, error) {
 	if s.kind == DynamoDB {
-		t.Fatal("DynamoDB refuses requests through a proxy; start a server with dyntest.Start")
+		return nil, errors.New("DynamoDB refuses requests through a proxy; start a server with dyntest.Start")
 	}
 	listener, err := net.Listen("tcp", net.JoinHostPort(host, "0"))
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
 	p := &Proxy{
 		server: s, endpoint: "http://" + listener.Addr().String(), conns: map[net.Conn]bool{}, healed: make(chan struct{}),
@@ -76,11 +86,11 @@ func (s *Server) Proxy(t testing.TB) *Proxy {
 	p.counts = newCounts()
 	p.http = &http.Server{Handler: http.HandlerFunc(p.serve), ConnState: p.noteConn, ErrorLog: discardLog}
 	go func() { _ = p.http.Serve(listener) }()
-	t.Cleanup(p.close)
-	return p
+	return p, nil
 }
 
-func (p *Proxy) close() {
+// Close ends the proxy.
+func (p *Proxy) Close() {
 	p.Heal()
 	_ = p.http.Close()
 	p.client.CloseIdleConnections()

@@ -99,23 +99,13 @@ func Shared(t testing.TB, kind Kind) *Server {
 		shared.servers = map[Kind]*Server{}
 	}
 	if shared.servers[kind] == nil {
-		s, err := openShared(kind)
+		s, err := Open(kind)
 		if err != nil {
 			t.Fatal(err)
 		}
 		shared.servers[kind] = s
 	}
 	return shared.servers[kind]
-}
-
-// openShared removes the directory of the log as soon as the server has it open: nothing runs at the end of the process.
-func openShared(kind Kind) (*Server, error) {
-	dir, err := os.MkdirTemp("", "rota-dynamo-")
-	if err != nil {
-		return nil, err
-	}
-	defer os.RemoveAll(dir)
-	return open(kind, dir, "")
 }
 
 // open starts a server on a free port. It retries if another process takes the port first.
