@@ -2,16 +2,23 @@ package engine
 
 import (
 	"context"
+	"math/rand/v2"
 	"time"
 )
 
 // dueChecker asks the store when the next thing is due and wakes the loop that does
 // it. It checks after a write, when the next thing is due, and once a second, so
 // that it notices a clock that was set.
+//
+// Every process does what is due, so that none depends on another one. The leader does it at once. The
+// others wait a little, and then mostly find it done: in a store that several processes share, each attempt
+// costs a write.
 type dueChecker struct {
 	e      *Engine
-	wall   time.Time // the wall clock at the last check
-	mono   time.Time // the same moment by the monotonic clock
+	wall   time.Time     // the wall clock at the last check
+	mono   time.Time     // the same moment by the monotonic clock
+	after  time.Duration // how long this process leaves what is due to the leader
+	sweeps bool          // the last check found records to sweep
 	outage outageLog
 }
 
@@ -19,9 +26,15 @@ const (
 	dueEvery     = time.Second
 	dueGap       = 5 * time.Millisecond  // between two checks while many writes arrive
 	clockStepMin = 50 * time.Millisecond // the smallest deviation that counts as a set clock
+
+	// The time that a process leaves to the leader is random, so that the others do not collide either.
+	followerAfter  = 200 * time.Millisecond
+	followerSpread = 200 * time.Millisecond
 )
 
-func newDueChecker(e *Engine) *dueChecker { return &dueChecker{e: e} }
+func newDueChecker(e *Engine) *dueChecker {
+	return &dueChecker{e: e, after: followerAfter + rand.N(followerSpread)}
+}
 
 func (d *dueChecker) run(ctx context.Context) {
 	wake, stopWake := d.e.store.Wake()
@@ -58,25 +71,33 @@ func (d *dueChecker) check(ctx context.Context) time.Duration {
 	d.e.uptime.observe(due.Now, asked)
 	d.e.firer.checkClockSetBack(due.Now)
 	next := dueEvery
-	isDue := func(t time.Time) bool {
+	isDue := func(t time.Time, after time.Duration) bool {
 		if t.IsZero() {
 			return false
 		}
-		in := t.Sub(due.Now)
+		in := t.Add(after).Sub(due.Now)
 		if in > 0 {
 			next = min(next, in)
 		}
 		return in <= 0
 	}
-	if isDue(due.Ready) {
+	after := time.Duration(0)
+	if !d.e.membership.leads() {
+		after = d.after
+	}
+	if isDue(due.Ready, 0) { // any process may run the job
 		d.e.dispatcher.requestReady()
 	}
-	if isDue(due.Fire) {
+	if isDue(due.Fire, after) {
 		d.e.firer.signal.send()
 	}
-	if isDue(due.Expire) || due.Sweep {
+	if isDue(due.Expire, after) || due.Sweep && (after == 0 || d.sweeps) {
 		d.e.sweeper.signal.send()
 	}
+	if due.Sweep && !d.sweeps {
+		next = min(next, d.after)
+	}
+	d.sweeps = due.Sweep
 	return next
 }
 

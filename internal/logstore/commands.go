@@ -123,12 +123,13 @@ func withWait(c rota.Command, now time.Time) rota.Command {
 	return c
 }
 
-// mayChangeNothing reports whether commands often change nothing: claims without a ready job, and
-// maintenance without work. They would fill the log of an idle store.
+// mayChangeNothing reports whether commands often change nothing: claims without a ready job,
+// maintenance without work, and fires of a time that another process has fired. They would fill the log of an
+// idle store.
 func mayChangeNothing(commands []rota.Command) bool {
 	for _, c := range commands {
 		switch c.(type) {
-		case *rota.Claim, *rota.Ready, *rota.Reap, *rota.Recover, *rota.Sweep, *rota.Expire, *rota.Prune, *rota.Normalise:
+		case *rota.Claim, *rota.Ready, *rota.Reap, *rota.Recover, *rota.Sweep, *rota.Expire, *rota.Prune, *rota.Normalise, *rota.Fire:
 		default:
 			return false
 		}

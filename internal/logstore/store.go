@@ -19,7 +19,7 @@ type Store struct {
 	isOwn  atomic.Bool // this process has appended the entry that is applied now
 	unsee  func()
 	shared sharing
-	found  atomic.Bool // the last claim found jobs
+	claims claims
 }
 
 var (
@@ -64,24 +64,23 @@ func (s *Store) commit(ctx context.Context, b rota.Batch) ([]rota.Result, error)
 	e := Entry{Batch: b}
 	if mayChangeNothing(b.Commands) {
 		e.Unchanged = func(ctx context.Context) ([]rota.Result, bool, error) { return s.try(ctx, b) }
-		if results, unchanged, err := s.tryCurrent(ctx, b); err != nil || unchanged {
-			return results, err
+		if !s.claims.expectJobs(b.Commands) {
+			if results, unchanged, err := s.tryCurrent(ctx, b); err != nil || unchanged {
+				return results, err
+			}
 		}
 	}
 	e.Shared = s.shared.take()
 	results, err := s.log.Commit(ctx, e)
-	if err == nil && e.Unchanged != nil {
-		s.found.Store(foundWork(results))
+	if err == nil {
+		s.claims.note(b.Commands, results)
 	}
 	return results, err
 }
 
 // tryCurrent decides commands on the replica as it is, and if they change nothing there, on all that is in
-// the log. After a claim that found jobs the next one is appended without a try.
+// the log.
 func (s *Store) tryCurrent(ctx context.Context, b rota.Batch) (results []rota.Result, unchanged bool, err error) {
-	if s.found.Load() {
-		return nil, false, nil
-	}
 	before := s.Replica.Applied().Index
 	results, unchanged, err = s.try(ctx, b)
 	if err != nil || !unchanged {
@@ -102,16 +101,6 @@ func (s *Store) try(ctx context.Context, b rota.Batch) (results []rota.Result, u
 	}
 	results, changes, err := s.Replica.Try(ctx, b)
 	return results, err == nil && !changes, err
-}
-
-// foundWork reports whether a claim found jobs.
-func foundWork(results []rota.Result) bool {
-	for i := range results {
-		if claimed, is := results[i].Reply.(*rota.Claimed); is && len(claimed.Jobs) > 0 {
-			return true
-		}
-	}
-	return false
 }
 
 // ApplyEntry has the replica apply the next entry. A batch without a time gets that of the log. own says that
