@@ -16,6 +16,7 @@ import (
 	"github.com/rotajobs/rota/action"
 	"github.com/rotajobs/rota/runlog"
 	"github.com/rotajobs/rota/secret"
+	"github.com/rotajobs/rota/store/dynamo"
 	"github.com/rotajobs/rota/store/sqlite"
 )
 
@@ -153,6 +154,10 @@ func (n *Node) backupFiles() ([]backupFile, *sqlite.Contents, error) {
 	known := []string{lockName, addrName, tokenName, verifierName, auditKeyName, auditHeadName, logsName, scratchName, secret.FileName, secret.LockName}
 	if file := n.storeFile(); file != "" {
 		known = append(known, databaseNames(n.config.Data, file)...)
+	}
+	if n.backend.logs != nil {
+		contents.LeftOut = append(contents.LeftOut, sqlite.LeftOut{What: "run logs in the table", Why: "they are not part of the store; use the backups of DynamoDB"})
+		known = append(known, dynamo.ReplicaFiles()...)
 	}
 	for _, t := range n.targetFiles(contents) {
 		files = append(files, t)

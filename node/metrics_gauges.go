@@ -27,6 +27,7 @@ var (
 	isLeader       = gauge("rota_leader", "1 if this process is the leader of the cluster, else 0.")
 	nodeCount      = gauge("rota_nodes", "Processes in the cluster, including this one.")
 	storeBytes     = gauge("rota_store_bytes", "Size of the store on disk.")
+	layoutLag      = gauge("rota_dynamodb_layout_lag_seconds", "Age of the oldest change of a job that its item in the DynamoDB table lacks. The process that writes the items reports it; the others report 0.")
 	eventsReceived = describe("rota_feed_events_total", "counter", "Events that this process received from the store.")
 	buildInfo      = gauge("rota_build_info", "Always 1; the labels name the version of Rota and of Go.", "version", "go_version")
 )
@@ -60,6 +61,8 @@ type gauges struct {
 	size   func() (int64, error) // size of the store on disk, in bytes
 	events func() (count uint64) // events of this process
 
+	layoutLag func() time.Duration // of the items in a DynamoDB table
+
 	mu    sync.Mutex
 	stats *rota.Stats
 	err   error
@@ -90,6 +93,9 @@ func (g *gauges) Collect(out chan<- prometheus.Metric) {
 		} else {
 			send(storeBytes, float64(bytes))
 		}
+	}
+	if g.layoutLag != nil {
+		send(layoutLag, g.layoutLag().Seconds())
 	}
 	if err := g.collectStats(send); err != nil {
 		out <- prometheus.NewInvalidMetric(queueDepth, err)

@@ -57,6 +57,7 @@ func gathered(t *testing.T) map[string]*dto.MetricFamily {
 	m.registry.MustRegister(&gauges{
 		store: store, pool: func() engine.Snapshot { return engine.Snapshot{} },
 		size: func() (int64, error) { return 1, nil }, events: func() uint64 { return 1 },
+		layoutLag: func() time.Duration { return time.Second },
 	})
 	newEventCounter(m).countEvents([]rota.Event{{Kind: rota.EventJobCompleted, Type: "noop", StartedAt: time.Now(), At: time.Now()}})
 	m.storeErrors.WithLabelValues("busy")

@@ -164,7 +164,7 @@ func (n *Node) openEngine() error {
 	n.metrics.registry.MustRegister(&gauges{
 		store: n.store, pool: n.engine.Snapshot, version: n.config.Version,
 		size: n.backend.size, events: n.events.Local,
-		leader: n.engine.Leads, nodes: n.engine.Nodes,
+		leader: n.engine.Leads, nodes: n.engine.Nodes, layoutLag: n.backend.layoutLag,
 	})
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/store/dynamo"
@@ -20,6 +21,8 @@ type backend struct {
 	size       func() (int64, error)
 	membership rota.Membership // nil: no other process shares the store
 	logs       rota.LogStore   // nil: run logs are files of the data directory
+
+	layoutLag func() time.Duration // how old the oldest change is that the items of a table lack; nil: the store has no such items
 }
 
 // openBackend opens the store that the configured URL names.

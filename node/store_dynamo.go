@@ -40,5 +40,6 @@ func (n *Node) openDynamo(ctx context.Context) (backend, error) {
 	}
 	return backend{
 		Store: store, backup: store.Backup, size: fileSize(n.path(dynamo.ReplicaName)), membership: store, logs: store,
+		layoutLag: store.LayoutLag,
 	}, nil
 }

@@ -193,7 +193,7 @@ func verifyRequest(trust rota.AuditTrust, heads []rota.AuditHead) apiclient.Requ
 
 // verifyAuditStore checks a store.
 func verifyAuditStore(ctx context.Context, store string, trust rota.AuditTrust, heads []rota.AuditHead) (api.AuditVerification, error) {
-	opened, _, err := openReadOnly(store)
+	opened, _, err := openReadOnly(ctx, store)
 	if err != nil {
 		return api.AuditVerification{}, err
 	}

@@ -12,7 +12,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/engine"
+	"github.com/rotajobs/rota/store/dynamo"
+	"github.com/rotajobs/rota/store/sqlite"
+	"github.com/rotajobs/rota/store/wrap"
 )
 
 const (
@@ -57,12 +61,12 @@ func newBenchCommand(a *app) *cobra.Command {
 		Short: "Measure enqueue rate, run rate, latency and fire accuracy on this machine",
 		Long: `Measure how fast this machine and its disk enqueue and run jobs, how long a job waits for an idle worker, and how late
 schedules fire. The command creates a store of its own, in the temporary directory or at --store, and removes
-it at the end. It refuses an existing file.`,
+it at the end. It refuses an existing file, and an existing DynamoDB table.`,
 		Example: benchExample,
 		Args:    noArgs(),
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&opts.store, "store", "", "create the store at `URL`, such as sqlite:/mnt/data/bench.db (default: a temporary file)")
+	flags.StringVar(&opts.store, "store", "", "create the store at `URL`, such as sqlite:/mnt/data/bench.db or dynamodb://bench?region=eu-west-1 (default: a temporary file)")
 	addNumberFlag(cmd, &opts.jobs, "jobs", benchJobsDefault, 1, benchJobsMax, "run `N` jobs")
 	addNumberFlag(cmd, &opts.workers, "workers", engine.DefaultWorkers, 1, engine.WorkersMax, "run `N` jobs at once")
 	flags.Var(durationFlag(&opts.fire), "fire", "measure schedules for `DURATION`; 0s skips this")
@@ -73,18 +77,18 @@ it at the end. It refuses an existing file.`,
 }
 
 func (a *app) bench(ctx context.Context, opts benchOptions) error {
-	path, remove, err := benchPath(opts)
+	at, err := openBench(ctx, opts)
 	if err != nil {
 		return err
 	}
-	defer remove()
+	defer at.remove()
 	view := benchView{
-		Version: buildVersion(), Platform: runtime.GOOS + "/" + runtime.GOARCH, CPUs: runtime.NumCPU(), Store: "sqlite:" + path,
+		Version: buildVersion(), Platform: runtime.GOOS + "/" + runtime.GOARCH, CPUs: runtime.NumCPU(), Store: at.url,
 		Workers: opts.workers,
 	}
 	bar := a.newProgress()
 	defer bar.clear()
-	if view.Rows, err = measure(ctx, path, opts, bar); err != nil {
+	if view.Rows, err = measure(ctx, at, opts, bar); err != nil {
 		if ctx.Err() != nil {
 			return &exitError{code: exitFailed, err: errors.New("interrupted: nothing was kept")}
 		}
@@ -94,6 +98,55 @@ func (a *app) bench(ctx context.Context, opts benchOptions) error {
 	return a.print(view, func(w io.Writer) { a.writeBench(w, view) })
 }
 
+// benchStore is a store that the command has created.
+type benchStore struct {
+	rota.Store
+	url    string
+	dir    string // where SQLite writes; empty: commits wait for no disk of this machine
+	remove func() // closes the store and removes everything
+}
+
+// openBench creates the store.
+func openBench(ctx context.Context, opts benchOptions) (*benchStore, error) {
+	if isDynamo(opts.store) {
+		return openBenchTable(ctx, opts.store)
+	}
+	path, remove, err := benchPath(opts)
+	if err != nil {
+		return nil, err
+	}
+	file, err := sqlite.OpenWith(path, sqlite.Config{Logger: discardLogger()})
+	if err != nil {
+		remove()
+		return nil, err
+	}
+	queue := wrap.Coalesce(file)
+	return &benchStore{queue, "sqlite:" + path, filepath.Dir(path), func() { _ = queue.Close(); remove() }}, nil
+}
+
+// openBenchTable creates a DynamoDB table, with the replica in the temporary directory.
+func openBenchTable(ctx context.Context, url string) (*benchStore, error) {
+	dir, err := os.MkdirTemp("", "rota-bench-*")
+	if err != nil {
+		return nil, err
+	}
+	store, err := dynamo.Open(ctx, url, dynamo.Config{Dir: dir, New: true, Logger: discardLogger()})
+	if err != nil {
+		_ = os.RemoveAll(dir)
+		return nil, err
+	}
+	queue := wrap.Coalesce(store)
+	return &benchStore{queue, url, "", func() {
+		within, done := context.WithTimeout(context.Background(), benchRemoveTimeout)
+		defer done()
+		_ = store.DeleteTable(within)
+		_ = queue.Close()
+		_ = os.RemoveAll(dir)
+	}}, nil
+}
+
+const benchRemoveTimeout = 15 * time.Second
+
 // benchPath returns the path of the store to create and a function that removes all its files. It refuses an existing
 // file.
 func benchPath(opts benchOptions) (path string, remove func(), err error) {
@@ -101,7 +154,7 @@ func benchPath(opts benchOptions) (path string, remove func(), err error) {
 		dir, err := os.MkdirTemp("", "rota-bench-*")
 		return filepath.Join(dir, "bench.db"), func() { _ = os.RemoveAll(dir) }, err
 	}
-	if path, err = storePath(opts.store); err != nil {
+	if path, err = storePath(opts.store, "write --store sqlite:PATH or --store dynamodb://TABLE"); err != nil {
 		return "", nil, err
 	}
 	if _, err := os.Lstat(path); !errors.Is(err, os.ErrNotExist) {

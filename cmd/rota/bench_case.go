@@ -6,7 +6,6 @@ import (
 	"io"
 	"log/slog"
 	"os"
-	"path/filepath"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -14,8 +13,6 @@ import (
 
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/engine"
-	"github.com/rotajobs/rota/store/sqlite"
-	"github.com/rotajobs/rota/store/wrap"
 )
 
 const (
@@ -42,17 +39,13 @@ type benchmark struct {
 	goal    int64
 }
 
-// measure creates a store and runs the cases one after the other.
-func measure(ctx context.Context, path string, opts benchOptions, bar *progress) ([]benchRow, error) {
-	file, err := sqlite.OpenWith(path, sqlite.Config{Logger: discardLogger()})
-	if err != nil {
-		return nil, err
-	}
-	store := wrap.Coalesce(file)
-	defer store.Close()
-	b := &benchmark{opts: opts, bar: bar, store: store, started: make(chan time.Time, 1), reached: make(chan struct{})}
-	if err := b.disk(filepath.Dir(path)); err != nil {
-		return nil, err
+// measure runs the cases one after the other.
+func measure(ctx context.Context, at *benchStore, opts benchOptions, bar *progress) ([]benchRow, error) {
+	b := &benchmark{opts: opts, bar: bar, store: at.Store, started: make(chan time.Time, 1), reached: make(chan struct{})}
+	if at.dir != "" {
+		if err := b.disk(at.dir); err != nil {
+			return nil, err
+		}
 	}
 	if err := b.enqueue(ctx); err != nil {
 		return nil, err

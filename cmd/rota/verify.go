@@ -53,7 +53,8 @@ func newVerifyCommand(a *app) *cobra.Command {
 		Long: `Check every invariant of a store and list each row that violates one. The command exits with 0 if the store is clean
 and with 3 if it is not. Without --store a running server checks its own store and keeps running.
 
-With --store the command checks an SQLite store that no process uses, or a store on PostgreSQL. It changes no row, but
+With --store the command checks an SQLite store that no process uses, or a store on PostgreSQL or DynamoDB, whose servers
+may run. Of a DynamoDB table it fills a replica in the temporary directory, and checks that. It changes no row, but
 SQLite writes a write-ahead log that a crash left into the file. To keep the evidence, copy the file with its -wal and
 -shm files first.`,
 		Example: verifyExample,
@@ -66,7 +67,7 @@ SQLite writes a write-ahead log that a crash left into the file. To keep the evi
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&opts.store, "store", "", "`URL` of the store, such as sqlite:rota-data/rota.db or postgres://…")
+	flags.StringVar(&opts.store, "store", "", "`URL` of the store, such as sqlite:rota-data/rota.db, postgres://… or dynamodb://…")
 	flags.BoolVar(&opts.list, "list", false, "list the checks and their invariants")
 	return cmd
 }
@@ -75,7 +76,7 @@ func (a *app) verify(ctx context.Context, opts verifyOptions) error {
 	if opts.store == "" {
 		return a.verifyServer(ctx)
 	}
-	store, path, err := openReadOnly(opts.store)
+	store, path, err := openReadOnly(ctx, opts.store)
 	if err != nil {
 		return err
 	}
@@ -98,12 +99,16 @@ type verifier interface {
 }
 
 // openReadOnly opens a store for reading and returns its name for messages.
-func openReadOnly(url string) (verifier, string, error) {
-	if isPostgres(url) {
+func openReadOnly(ctx context.Context, url string) (verifier, string, error) {
+	switch {
+	case isPostgres(url):
 		store, err := postgres.OpenWith(url, postgres.Config{ReadOnly: true, Poll: true})
 		return store, "the store", err // the URL may contain a password
+	case isDynamo(url):
+		store, err := opened[verifier](openDynamo(ctx, url))
+		return store, "the store", err
 	}
-	path, err := storePath(url)
+	path, err := storePath(url, "write --store sqlite:PATH, --store postgres://HOST/DATABASE or --store dynamodb://TABLE")
 	if err != nil {
 		return nil, "", err
 	}
@@ -178,13 +183,13 @@ func (a *app) writeViolations(w io.Writer, violations []api.Violation) {
 }
 
 // storePath returns the file of a sqlite: URL.
-func storePath(url string) (string, error) {
+func storePath(url, hint string) (string, error) {
 	path, isFile := strings.CutPrefix(url, "sqlite:")
 	switch {
 	case !isFile:
-		return "", usagef("write --store sqlite:PATH", "--store %s is not the URL of an SQLite store", url)
+		return "", usagef(hint, "--store %s is not the URL of a store", url)
 	case path == "":
-		return "", usagef("write --store sqlite:PATH", "--store sqlite: has no file name")
+		return "", usagef(hint, "--store sqlite: has no file name")
 	}
 	return path, nil
 }

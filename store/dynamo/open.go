@@ -30,6 +30,8 @@ type Config struct {
 	LogKeep time.Duration
 	// ReadOnly opens a store that exists, and writes nothing into the table.
 	ReadOnly bool
+	// New creates the table, and refuses one that exists.
+	New bool
 	// Logger receives what an operator should know. Default slog.Default.
 	Logger *slog.Logger
 
@@ -81,6 +83,11 @@ func OpenWith(ctx context.Context, options Options, config Config) (*Store, erro
 	var err error
 	if l.table, err = connect(ctx, options); err != nil {
 		return nil, err
+	}
+	if config.New {
+		if err := l.table.createNew(ctx); err != nil {
+			return nil, err
+		}
 	}
 	if err := l.table.open(ctx, !config.ReadOnly); err != nil {
 		return nil, err

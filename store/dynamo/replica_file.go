@@ -20,6 +20,11 @@ const (
 	fillSuffix = ".fill" // a copy that is read from the table
 )
 
+// ReplicaFiles returns the names of the files that a store keeps in its directory, besides those of SQLite.
+func ReplicaFiles() []string {
+	return []string{ReplicaName, ReplicaName + openSuffix, ReplicaName + copySuffix, ReplicaName + fillSuffix}
+}
+
 func (l *commandLog) replicaConfig() sqlite.Config {
 	return sqlite.Config{Clock: l.readClock, Logger: l.logger, CatchUp: logstore.CatchUp(l.CatchUp), Track: l.options.Layout && !l.readOnly}
 }
