@@ -38,7 +38,8 @@ func OpenReplica(path string, config Config) (*Replica, error) {
 	}
 	r := &Replica{Store: s}
 	w := <-s.writer
-	r.applied.Store(&w.replica.LogPosition)
+	position := w.replica.LogPosition // a copy: Applied reads it while entries are applied
+	r.applied.Store(&position)
 	if !config.ReadOnly {
 		w.track = config.Track
 		err = w.openTracking()
