@@ -109,6 +109,12 @@ func isForeign(i item) bool {
 	return i[attrEntry] == nil && i.text(attrStatus) == statusPending && strings.HasPrefix(i.text(attrSK), placePrefix)
 }
 
+// isLocked reports whether a worker of another program has locked an item.
+func isLocked(i item, now time.Time) bool {
+	until, err := parseItemTime(i.text(attrLockExpires))
+	return err == nil && until.After(now)
+}
+
 // commit appends an entry to the log.
 type commit func(context.Context, logstore.Entry) ([]rota.Result, error)
 
@@ -118,7 +124,7 @@ func (p *poller) adopt(ctx context.Context, page []item, now time.Time, unique s
 	var commands []rota.Command
 	var adopted []item
 	for _, i := range page {
-		if !isForeign(i) {
+		if !isForeign(i) || isLocked(i, now) {
 			continue
 		}
 		command, err := p.command(ctx, i, now, unique)

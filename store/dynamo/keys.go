@@ -193,7 +193,7 @@ func (l *commandLog) keyHolder(ctx context.Context, p *proposal, j *rota.Job, re
 		return nil, errRecordAlone // another process takes the slot now
 	case target[attrEntry] != nil, status == statusDead, status == statusCancelled:
 		return nil, nil
-	case isForeign(target) && target.text(attrPK) == jobPK:
+	case isForeign(target) && !isLocked(target, now) && target.text(attrPK) == jobPK:
 		if err := l.poller.adopt(ctx, []item{target}, now, adoptedKey(j, target), l.appendAdopted); err != nil {
 			return nil, err
 		}

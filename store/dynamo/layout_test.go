@@ -233,6 +233,9 @@ func TestItemsOfOtherProgramsAreEnqueuedOnce(t *testing.T) {
 		}
 		future := foreign(now.Add(time.Hour), "daily_summary", object)
 		putItem(t, s, future)
+		locked := foreign(now, "daily_summary", object)
+		locked[attrLockedBy], locked[attrLockExpires] = stringValue("python-1"), stringValue(itemTime(now.Add(time.Hour)))
+		putItem(t, s, locked)
 		ran := map[rota.ID]bool{}
 		eventually(t, 10*time.Second, func() error {
 			c := &rota.Claim{Meta: rota.NewMeta(""), Worker: "w", Types: []string{"daily_summary"}, Limit: 20, Lease: time.Minute, Seed: rota.NewToken()}
@@ -264,11 +267,13 @@ func TestItemsOfOtherProgramsAreEnqueuedOnce(t *testing.T) {
 			}
 			return nil
 		})
-		if got := statusAt(t, s, future.text(attrSK)); got != statusPending {
-			t.Errorf("an item of the future is %s", got)
+		for what, i := range map[string]item{"of the future": future, "that another worker has locked": locked} {
+			if there := items(t, s)[i.text(attrSK)]; there.text(attrStatus) != statusPending || there[attrEntry] != nil {
+				t.Errorf("an item %s is %v", what, shown(there))
+			}
 		}
 		for n, i := range items(t, s) {
-			if _, isMap := i[attrPayload].(*types.AttributeValueMemberM); isMap != (put[idOf(t, i)][attrPayload] == types.AttributeValue(object) || i.text(attrSK) == future.text(attrSK)) {
+			if _, isMap := i[attrPayload].(*types.AttributeValueMemberM); isMap != (put[idOf(t, i)][attrPayload] == types.AttributeValue(object) || put[idOf(t, i)] == nil) {
 				t.Errorf("the form of the payload of %s has changed", n)
 			}
 		}
@@ -359,4 +364,38 @@ func TestExecutionsOfForeignItemsArePruned(t *testing.T) {
 		}
 		return nil
 	})
+}
+
+// TestItemsFollowAnotherLeader covers a leader that ends before it has written all items.
+func TestItemsFollowAnotherLeader(t *testing.T) {
+	server := dyntest.Start(t, dyntest.Dynoxide)
+	proxy, name := server.Proxy(t), server.TableName(t)
+	first := openTest(t, proxy.URL(name)+layoutParameters)
+	enqueue(t, first, rota.NewJob{Type: "a"})
+	eventually(t, 5*time.Second, func() error { return checkItems(t, first) })
+	other := openTest(t, server.URL(name)+layoutParameters)
+	defer other.Close()
+
+	proxy.Fail(dyntest.ThroughputExceeded, "BatchWriteItem")
+	for n := range 30 {
+		jobs := enqueue(t, first, rota.NewJob{Type: "a"}, rota.NewJob{Type: "b", UniqueKey: fmt.Sprint(n)})
+		if n%3 == 0 {
+			finish(t, other, claim(t, other, "a"), rota.FinishItem{Outcome: rota.OutcomeFailed, Error: "again"})
+			apply[*rota.Edited](t, other, &rota.Edit{Meta: rota.NewMeta(""), JobID: jobs[1].Job.ID, RunAt: time.Now().Add(time.Hour)})
+		}
+	}
+	eventually(t, 5*time.Second, func() error {
+		if lag := first.LayoutLag(); lag < time.Second {
+			return fmt.Errorf("the leader reports a lag of %s", lag)
+		}
+		return nil
+	})
+	if checkItems(t, other) == nil {
+		t.Fatal("nothing is left to write")
+	}
+	must(t, first.Close()) // gives the lead up
+	eventually(t, 20*time.Second, func() error { return checkItems(t, other) })
+	if lag := other.LayoutLag(); lag > time.Second {
+		t.Errorf("the lag is %s", lag)
+	}
 }
