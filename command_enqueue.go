@@ -156,7 +156,7 @@ func (n *NewJob) validateKey() *Error {
 }
 
 func (n *NewJob) validateID() *Error {
-	if n.ID.IsZero() {
+	if n.ID.IsZero() || n.ScopeKind == ItemScopeKind {
 		return nil
 	}
 	return checkNewID("id", n.ID)

@@ -119,3 +119,8 @@ const (
 	GlobalScopeKind = "global"
 	GlobalScopeID   = "global"
 )
+
+// ItemScopeKind is the kind of the scope of a job that another program has put into a DynamoDB table as an
+// item. The id of the scope is the sort key of the item. That program has chosen the id of the job, which may
+// be a UUID of any version.
+const ItemScopeKind = "dynamodb-item"

@@ -174,17 +174,13 @@ func (p *poller) command(ctx context.Context, i item, now time.Time, unique stri
 		return nil, err
 	}
 	command := &rota.Enqueue{
-		Meta: rota.Meta{ID: rota.NewID(), Actor: foreignActor, RulesVersion: rota.RulesVersion},
-		Jobs: []rota.NewJob{{ID: rota.NewID(), Type: i.text(attrJobType), Params: params, UniqueKey: unique, ScopeKind: foreignScope, ScopeID: sk}},
+		Meta: rota.Meta{ID: id.Derive([]byte("dynamodb item")), Actor: foreignActor, RulesVersion: rota.RulesVersion},
+		Jobs: []rota.NewJob{{ID: id, Type: i.text(attrJobType), Params: params, UniqueKey: unique, ScopeKind: rota.ItemScopeKind, ScopeID: sk}},
 	}
 	if at.After(now) {
 		command.Jobs[0].RunAt = at
 	}
-	if err := rota.CheckCommand(command); err != nil {
-		return nil, err
-	}
-	command.ID, command.Jobs[0].ID = id.Derive([]byte("dynamodb item")), id // a UUID of any version
-	return command, nil
+	return command, rota.CheckCommand(command)
 }
 
 // check validates a payload against the schema of its type, if it has one.

@@ -225,7 +225,7 @@ func (l *commandLog) adoptedHolder(ctx context.Context, j *rota.Job, sk string) 
 		return nil, false, err
 	}
 	first, last := attempts[0], attempts[len(attempts)-1]
-	if first.ScopeKind != foreignScope || first.UniqueKey == j.UniqueKey || !holdsKey(last) {
+	if first.ScopeKind != rota.ItemScopeKind || first.UniqueKey == j.UniqueKey || !holdsKey(last) {
 		return nil, true, nil
 	}
 	return &rota.Submitted{Job: first, Duplicate: true}, true, nil

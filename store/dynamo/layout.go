@@ -176,7 +176,7 @@ func (y *layout) change(ctx context.Context, changed *sqlite.ChangedExecution) (
 	first, last := attempts[0], attempts[len(attempts)-1]
 	now := layoutItem(attempts, changed.Entry, &y.retention)
 	old := formerPlaces(attempts, changed.Moved, now.text(attrSK))
-	if first.ScopeKind == foreignScope {
+	if first.ScopeKind == rota.ItemScopeKind {
 		if now, err = y.overForeign(ctx, now, append([]string{now.text(attrSK)}, old...)); err != nil {
 			return c, err
 		}
@@ -236,11 +236,14 @@ func (y *layout) overForeign(ctx context.Context, now item, places []string) (it
 		if there == nil {
 			continue
 		}
-		payload := there[attrPayload]
+		payload, unmoved := there[attrPayload], sk == now.text(attrSK)
 		for _, name := range []string{attrLockedBy, attrLockExpires, attrLastError, attrCompletedAt, attrTTL} {
 			delete(there, name)
 		}
 		for name, value := range now {
+			if there[name] != nil && unmoved && (name == attrScheduledFor || name == attrCreatedAt) {
+				continue // scheduled_for equals the time in the sort key, as its program has written it
+			}
 			there[name] = value
 		}
 		if payload != nil { // as it was written: a map may be one of another program

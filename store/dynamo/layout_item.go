@@ -15,10 +15,6 @@ import (
 const (
 	jobPK       = "job"
 	placePrefix = "scheduled#"
-
-	// foreignScope is the kind of the scope of an execution whose item another program has put. The id of the
-	// scope is the sort key of that item.
-	foreignScope = "dynamodb-item"
 )
 
 // The attributes of an item of the layout.
@@ -71,7 +67,7 @@ func placeAt(t time.Time, execution rota.ID) string {
 // place returns the sort key of the item that shows an attempt. The first attempt of a foreign item stays where the
 // other program has put it. A redrive is another execution, with an item of its own.
 func place(j *rota.Job) string {
-	if j.ScopeKind == foreignScope && j.Attempt == 1 && j.RedriveOf.IsZero() && !edited(j) {
+	if j.ScopeKind == rota.ItemScopeKind && j.Attempt == 1 && j.RedriveOf.IsZero() && !edited(j) {
 		return j.ScopeID
 	}
 	return placeAt(scheduledFor(j), j.ExecutionID)
