@@ -11,7 +11,7 @@ const followFirst = 250 * time.Millisecond
 // follow reads the log again and again. While nothing happens it reads more and more seldom.
 func (l *commandLog) follow(ctx context.Context) {
 	wait := followFirst
-	for sleep(ctx, min(wait, l.options.Poll)) == nil {
+	for l.waitToFollow(ctx, min(wait, l.options.Poll)) == nil {
 		before := l.replica.Applied().Index
 		if err := l.CatchUp(ctx); err != nil && ctx.Err() == nil {
 			l.logger.Debug("the log cannot be read", "error", err)
@@ -20,5 +20,25 @@ func (l *commandLog) follow(ctx context.Context) {
 			wait = followFirst
 		}
 		wait = min(wait, l.options.Poll)
+	}
+}
+
+// waitToFollow waits until a time has passed, or until a caller has asked to catch up.
+func (l *commandLog) waitToFollow(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-l.behind:
+	case <-ctx.Done():
+	}
+	return ctx.Err()
+}
+
+// askToCatchUp has this process catch up in the background. To fill a large replica takes longer than callers wait.
+func (l *commandLog) askToCatchUp() {
+	select {
+	case l.behind <- struct{}{}:
+	default:
 	}
 }

@@ -28,7 +28,8 @@ type commandLog struct {
 	replica *sqlite.Replica
 	store   *logstore.Store
 	lead    leadership
-	poller  *poller // nil: the table has no items for other programs
+	poller  *poller       // nil: the table has no items for other programs
+	behind  chan struct{} // has a value while a caller has asked the background work to catch up
 
 	// These fields are protected by lock.
 	currentAt      time.Time // when the last request was sent after whose answer the replica had all slots

@@ -77,7 +77,7 @@ func OpenWith(ctx context.Context, options Options, config Config) (*Store, erro
 	if err := os.MkdirAll(config.Dir, 0o700); err != nil {
 		return nil, &rota.Error{Code: rota.Invalid, Field: "dir", Reason: "cannot be created: " + err.Error(), Hint: "choose a directory that this process can write to"}
 	}
-	l := &commandLog{options: options, logger: config.Logger, self: rota.NewID(), readOnly: config.ReadOnly, lock: make(chan struct{}, 1)}
+	l := &commandLog{options: options, logger: config.Logger, self: rota.NewID(), readOnly: config.ReadOnly, lock: make(chan struct{}, 1), behind: make(chan struct{}, 1)}
 	l.lead.log = l
 	snapshots := &snapshotter{log: l, limits: config.snapshots.withDefaults()}
 	var err error

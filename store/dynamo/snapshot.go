@@ -74,6 +74,6 @@ func (l *commandLog) readSnapshot(ctx context.Context, m meta) (*snapshot, error
 func (s *snapshot) fault(format string, values ...any) error {
 	return &rota.Error{
 		Code: rota.Internal, Act: "dynamodb: fill replica", Reason: fmt.Sprintf(format, values...),
-		Hint: "restore the items rota#snapshot#" + s.name + " of the table, or have a process with an intact replica write the next snapshot, and restart this process",
+		Hint: "restore the items rota#snapshot#" + s.name + " of the table, or wait until a process with an intact replica has written the next snapshot; then restart this process",
 	}
 }

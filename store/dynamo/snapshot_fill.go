@@ -23,31 +23,41 @@ import (
 const fillsMax = 5
 
 // fill replaces the contents of the replica by the last snapshot. The caller holds the lock, and reads the slots after it.
-func (l *commandLog) fill(ctx context.Context) (err error) {
-	read := ""
+func (l *commandLog) fill(ctx context.Context) error {
+	asked := time.Now()
+	err := l.fillFromLast(ctx)
+	switch {
+	case err == nil:
+		l.keptAt = asked
+	case ctx.Err() != nil:
+		l.askToCatchUp()
+	case rota.CodeOf(err) == rota.Internal || rota.CodeOf(err) == rota.Conflict:
+		err = l.stop(err)
+	}
+	return err
+}
+
+// fillFromLast reads meta, and the snapshot that it names. If that fails because a leader has replaced the snapshot, it
+// reads the next one.
+func (l *commandLog) fillFromLast(ctx context.Context) (err error) {
+	failed := ""
 	for range fillsMax {
-		asked := time.Now()
 		m, metaErr := l.readMeta(ctx)
 		if metaErr == nil {
 			metaErr = l.checkLog(m)
 		}
-		if metaErr != nil {
+		switch {
+		case metaErr != nil:
 			return metaErr
-		}
-		if read != "" && m.snapshot == read {
-			return l.stop(err)
-		}
-		if m.snapshot == "" {
-			return l.stop(l.errNoSnapshot(m))
-		}
-		if err = l.fillFrom(ctx, m); err == nil {
-			l.keptAt = asked
-			return nil
-		}
-		if code := rota.CodeOf(err); code != rota.Internal && code != rota.Conflict {
+		case m.snapshot == "":
+			return l.errNoSnapshot(m)
+		case m.snapshot == failed:
 			return err
 		}
-		read = m.snapshot
+		if err = l.fillFrom(ctx, m); err == nil {
+			return nil
+		}
+		failed = m.snapshot
 	}
 	return err
 }

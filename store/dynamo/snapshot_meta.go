@@ -15,7 +15,8 @@ import (
 //
 //	                 startSnapshot           finishSnapshot
 //	new name --------------------> writing ---------------> snapshot
-//	                                  |  abandonSnapshot       |  finishSnapshot of the next one
+//	                                  |  abandonSnapshot,      |  finishSnapshot of the next one
+//	                                  |  discardSnapshot       |
 //	                                  +-------> former <-------+
 //
 // A leader whose lease has ended can finish its snapshot as long as no other one has abandoned it: all parts are there.
@@ -73,6 +74,19 @@ func (l *commandLog) abandonSnapshot(ctx context.Context, name string) error {
 		map[string]string{"#writing": attrWriting, "#former": attrFormer},
 		item{":name": stringValue(name), ":former": textsValue(name)},
 		func(now meta) bool { return now.writing != name })
+}
+
+// discardSnapshot notes that this process will not finish a snapshot. It may have written parts after another leader
+// had given a TTL to the first ones.
+func (l *commandLog) discardSnapshot(ctx context.Context, name string) error {
+	if err := l.abandonSnapshot(ctx, name); err != nil {
+		return err
+	}
+	return l.updateMeta(ctx, "ADD #former :former",
+		"#log = :log AND (attribute_not_exists(#writing) OR #writing <> :name) AND (attribute_not_exists(#snapshot) OR #snapshot <> :name)",
+		map[string]string{"#writing": attrWriting, "#snapshot": attrSnapshot, "#former": attrFormer},
+		item{":name": stringValue(name), ":former": textsValue(name)},
+		func(now meta) bool { return now.snapshot == name })
 }
 
 // forgetSnapshot notes that all parts of a former snapshot have a TTL.

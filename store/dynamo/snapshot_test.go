@@ -105,12 +105,25 @@ func (p *snapshotProcess) snapshot() meta {
 	return m
 }
 
+// endBackground ends the background work, so that the process does only what the test asks for.
+func (p *snapshotProcess) endBackground() {
+	p.stop()
+	p.work.Wait()
+}
+
 // sleep has the process believe that it has heard nothing for an hour.
 func (p *snapshotProcess) sleep() {
 	p.t.Helper()
 	must(p.t, p.log.acquire(p.t.Context()))
 	p.log.currentAt, p.log.keptAt = time.Now().Add(-time.Hour), time.Now().Add(-time.Hour)
 	p.log.release()
+}
+
+func (p *snapshotProcess) size() int64 {
+	p.t.Helper()
+	must(p.t, p.log.acquire(p.t.Context()))
+	defer p.log.release()
+	return p.log.size
 }
 
 func wantEqual(t testing.TB, processes ...*snapshotProcess) {
@@ -128,7 +141,7 @@ func wantEqual(t testing.TB, processes ...*snapshotProcess) {
 		if a, b := processes[0].Applied(), p.Applied(); a != b {
 			t.Errorf("replica %d is at %+v, and the first at %+v", i, b, a)
 		}
-		if a, b := processes[0].log.size, p.log.size; a != b {
+		if a, b := processes[0].size(), p.size(); a != b {
 			t.Errorf("process %d counts %d bytes, and the first %d", i, b, a)
 		}
 	}
@@ -140,6 +153,11 @@ func (table *snapshotTable) items(prefix string) (all []item) {
 	pages := dynamodb.NewScanPaginator(table.client, &dynamodb.ScanInput{TableName: &table.name, ConsistentRead: aws.Bool(true)})
 	for pages.HasMorePages() {
 		page, err := pages.NextPage(table.Context())
+		for range 3 { // the client sends each request once
+			if err != nil {
+				page, err = pages.NextPage(table.Context())
+			}
+		}
 		must(table, err)
 		for _, i := range page.Items {
 			if strings.HasPrefix(item(i).text(attrPK), prefix) {
@@ -173,31 +191,71 @@ func (table *snapshotTable) delete(i item) {
 	must(table, err)
 }
 
+// checkFormer checks that the items of all snapshots but the last one have a TTL.
+func (table *snapshotTable) checkFormer(last meta) {
+	table.Helper()
+	for _, i := range table.items("rota#snapshot#") {
+		if isLast := strings.HasPrefix(i.text(attrPK), "rota#snapshot#"+last.snapshot); isLast != (i[attrTTL] == nil) {
+			table.Errorf("the item %s %s has the TTL %d; the last snapshot is %s", i.text(attrPK), i.text(attrSK), i.number(attrTTL), last.snapshot)
+		}
+	}
+}
+
 // partsOf returns the items of a snapshot.
 func (table *snapshotTable) partsOf(name string) []item { return table.items("rota#snapshot#" + name) }
 
 func TestSnapshotIsWrittenAtThreshold(t *testing.T) {
 	onTables(t, func(table *snapshotTable) {
-		a := table.open(snapshotLimits{bytes: 300 << 10, slots: 1000, every: 20 * time.Millisecond})
-		a.write(2, 100<<10)
-		time.Sleep(300 * time.Millisecond) // some looks of the leader
-		if m := a.meta(); m.snapshot != "" || m.begin != 1 {
-			t.Fatalf("a snapshot was written too early: %+v", m)
-		}
-		a.write(12, 100<<10)
-		deadline := time.Now().Add(20 * time.Second)
-		for m := a.meta(); m.begin < 2 || len(m.former) > 0; m = a.meta() {
-			if time.Now().After(deadline) {
-				t.Fatalf("no snapshot was written: %+v", m)
+		a := table.open(byHand)
+		step := func(limits snapshotLimits) meta {
+			t.Helper()
+			a.lead()
+			y := &snapshotter{log: a.log, limits: limits}
+			must(t, y.step(t.Context()))
+			if !y.settled {
+				t.Error("the step has left work")
 			}
-			time.Sleep(10 * time.Millisecond)
+			must(t, y.step(t.Context())) // nothing is left
+			return a.meta()
 		}
-		if b := table.open(byHand); b.Applied().Index < a.meta().begin-1 {
-			t.Error("the process did not start from the snapshot")
-		} else {
-			wantEqual(t, a, b)
+		bytes, slots := snapshotLimits{bytes: 250_000, slots: 1000}, snapshotLimits{bytes: 1 << 40, slots: 10}
+		a.write(2, 100_000)
+		if m := step(bytes); m.snapshot != "" || m.begin != 1 {
+			t.Fatalf("after 200 kB meta is %+v", m)
 		}
+		a.write(1, 100_000)
+		first := step(bytes)
+		if first.snapshot == "" || first.begin != 4 || first.size < 300_000 || first.size > 310_000 {
+			t.Fatalf("after 300 kB meta is %+v", first)
+		}
+		a.write(9, 100)
+		if m := step(slots); m.begin != 4 {
+			t.Fatalf("after 9 slots meta is %+v", m)
+		}
+		a.write(1, 100)
+		if m := step(slots); m.begin != 14 || m.size < first.size+1000 {
+			t.Fatalf("after 10 slots meta is %+v", m)
+		}
+		must(t, a.Close())
+		b := table.openIn(a.dir, byHand) // counts on
+		b.write(1, 100)
+		wantEqual(t, b, table.open(byHand))
 	})
+}
+
+// TestSnapshotIsWrittenInBackground has the leader do all by itself.
+func TestSnapshotIsWrittenInBackground(t *testing.T) {
+	table := newSnapshotTable(t, dyntest.Shared(t, dyntest.Dynoxide))
+	a := table.open(snapshotLimits{bytes: 300_000, slots: 1000, every: 10 * time.Millisecond})
+	a.write(8, 100_000)
+	deadline := time.Now().Add(20 * time.Second)
+	for m := a.meta(); m.begin < 2 || len(m.former) > 0; m = a.meta() {
+		if time.Now().After(deadline) {
+			t.Fatalf("no snapshot was written: %+v", m)
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	wantEqual(t, a, table.open(byHand))
 }
 
 func TestSnapshotStartsNewProcess(t *testing.T) {
@@ -270,6 +328,7 @@ func TestSnapshotFillsSleeper(t *testing.T) {
 				a := table.open(byHand)
 				a.write(2, 100)
 				sleeper := table.open(byHand)
+				sleeper.endBackground()
 				a.write(5, 100)
 				a.write(2, 100<<10)
 				a.snapshot()
@@ -281,6 +340,9 @@ func TestSnapshotFillsSleeper(t *testing.T) {
 					}
 				}
 				before := a.Applied().Index
+				if at := sleeper.Applied().Index; at != 2 {
+					t.Fatalf("the sleeper is at slot %d", at)
+				}
 				sleeper.sleep()
 				wake(sleeper)
 				if at := sleeper.Applied().Index; at < before {
@@ -307,34 +369,57 @@ func TestSnapshotOfFailedLeader(t *testing.T) {
 	next := table.open(byHand)
 	table.url = proxy.URL(table.name) + testParameters
 	failing := table.open(byHand)
-	next.write(5, 250<<10)
-	abandoned := 0
-	for after := 5 * time.Millisecond; after < 200*time.Millisecond; after += 20 * time.Millisecond {
+	failing.endBackground()
+	next.write(3, 250<<10)
+	abandoned, last := 0, meta{}
+	for _, requests := range []int{1, 3, 4, 5, 7, 8, 10} {
 		next.write(1, 100)
 		must(t, failing.log.CatchUp(t.Context()))
-		proxy.Delay(10 * time.Millisecond)
-		ctx, end := context.WithTimeout(t.Context(), after)
+		proxy.ResetCounts()
+		proxy.Delay(20 * time.Millisecond)
 		failing.lead()
-		_ = failing.steps().step(ctx)
-		end()
+		endDuring(t.Context(), proxy, requests, func(ctx context.Context) { _ = failing.steps().step(ctx) })
 		proxy.Heal()
 		failing.log.lead.until.Store(nil)
 		if next.meta().writing != "" {
 			abandoned++
 		}
 		next.write(1, 100)
-		last := next.snapshot()
-		for _, i := range table.items("rota#snapshot#") {
-			if !strings.HasPrefix(i.text(attrPK), "rota#snapshot#"+last.snapshot) && i[attrTTL] == nil {
-				t.Errorf("the item %s %s has no TTL", i.text(attrPK), i.text(attrSK))
-			}
+		if last = next.snapshot(); len(last.former) > 0 {
+			t.Errorf("after %d requests meta is %+v", requests, last)
 		}
 	}
-	if abandoned == 0 {
-		t.Error("no leader has ended while it wrote a snapshot")
+	table.checkFormer(last)
+	if abandoned < 3 {
+		t.Errorf("%d leaders have ended while they wrote a snapshot", abandoned)
 	}
 	table.expire()
 	wantEqual(t, next, table.open(byHand))
+}
+
+// endDuring ends the context of a call when it has sent so many requests.
+func endDuring(ctx context.Context, proxy *dyntest.Proxy, requests int, call func(context.Context)) {
+	ctx, end := context.WithCancel(ctx)
+	defer end()
+	returned := make(chan struct{})
+	go func() {
+		defer close(returned)
+		call(ctx)
+	}()
+	for {
+		sent := 0
+		for _, n := range proxy.Counts().Requests {
+			sent += n
+		}
+		if sent >= requests {
+			end()
+		}
+		select {
+		case <-returned:
+			return
+		case <-time.After(time.Millisecond):
+		}
+	}
 }
 
 // TestSnapshotDespiteFaults loses answers and refuses requests.
@@ -353,15 +438,16 @@ func TestSnapshotDespiteFaults(t *testing.T) {
 		t.Errorf("without the right to put: %v", err)
 	}
 	proxy.Heal()
-	if m := a.meta(); m.begin != 1 || m.snapshot != "" {
+	if m := a.meta(); m.begin != 1 || m.snapshot != "" || m.writing != "" || len(m.former) != 1 {
 		t.Errorf("meta is %+v after a snapshot that was not written", m)
 	}
 	for range 3 {
 		proxy.Every(3)
 		a.write(1, 100)
-		a.snapshot()
+		last := a.snapshot()
 		b := table.open(byHand)
 		proxy.Heal()
+		table.checkFormer(last)
 		wantEqual(t, a, b)
 		must(t, b.Close())
 	}
@@ -431,6 +517,7 @@ func TestSnapshotDamageIsRefused(t *testing.T) {
 func TestSnapshotReplacedWhileRead(t *testing.T) {
 	onTables(t, func(table *snapshotTable) {
 		a, b := table.open(byHand), table.open(byHand)
+		b.endBackground()
 		a.write(2, 250<<10)
 		first := a.snapshot()
 		a.write(1, 100)
@@ -448,12 +535,43 @@ func TestSnapshotReplacedWhileRead(t *testing.T) {
 	})
 }
 
+// TestSnapshotOutlivesCaller ends the context of a caller while the replica is filled. The background work does it then.
+func TestSnapshotOutlivesCaller(t *testing.T) {
+	server := dyntest.Shared(t, dyntest.Dynoxide)
+	if server.Kind() == dyntest.DynamoDB {
+		t.Skip("DynamoDB refuses requests through a proxy")
+	}
+	table, proxy := newSnapshotTable(t, server), server.Proxy(t)
+	a := table.open(byHand)
+	table.url = proxy.URL(table.name) + testParameters
+	sleeper := table.open(byHand)
+	sleeper.endBackground()
+	a.write(3, 250<<10)
+	a.snapshot()
+	table.expire()
+	proxy.Delay(100 * time.Millisecond)
+	sleeper.sleep()
+	ctx, end := context.WithTimeout(t.Context(), 150*time.Millisecond)
+	defer end()
+	if err := sleeper.log.CatchUp(ctx); rota.CodeOf(err) != rota.Unavailable {
+		t.Errorf("filled the replica in too short a time: %v", err)
+	}
+	proxy.Heal()
+	soon, done := context.WithTimeout(t.Context(), 10*time.Second)
+	defer done()
+	if err := sleeper.log.waitToFollow(soon, time.Hour); err != nil {
+		t.Errorf("the background work is not asked to catch up: %v", err)
+	}
+	must(t, sleeper.log.CatchUp(t.Context()))
+	wantEqual(t, a, sleeper)
+}
+
 // TestSnapshotWithTwoLeaders has two processes write snapshots at the same time.
 func TestSnapshotWithTwoLeaders(t *testing.T) {
 	onTables(t, func(table *snapshotTable) {
 		a, b := table.open(byHand), table.open(byHand)
 		ctx := t.Context()
-		for round := range 5 {
+		for round := range 3 {
 			a.write(3, 100<<10)
 			must(t, b.log.CatchUp(ctx))
 			done := make(chan error, 2)
@@ -473,13 +591,33 @@ func TestSnapshotWithTwoLeaders(t *testing.T) {
 		}
 		a.write(1, 100)
 		last := a.snapshot()
+		table.checkFormer(last)
 		table.expire()
 		wantEqual(t, a, table.open(byHand))
-		for _, i := range table.items("rota#snapshot#") {
-			if !strings.HasPrefix(i.text(attrPK), "rota#snapshot#"+last.snapshot) {
-				t.Errorf("the item %s %s has no TTL", i.text(attrPK), i.text(attrSK))
-			}
+	})
+}
+
+// TestSnapshotOfLeaderThatSleptGetsTTL has a leader go on with its parts after another one has abandoned its snapshot.
+func TestSnapshotOfLeaderThatSleptGetsTTL(t *testing.T) {
+	onTables(t, func(table *snapshotTable) {
+		a, b := table.open(byHand), table.open(byHand)
+		a.write(3, 100)
+		ctx, s := t.Context(), &snapshot{name: "of-a", log: a.log.id, index: 3}
+		must(t, a.log.startSnapshot(ctx, a.meta(), s.name))
+		b.write(3, 100)
+		b.snapshot()
+		i := partKey(s.name, 7)
+		i[attrData] = bytesValue([]byte("late"))
+		must(t, a.log.table.put(ctx, "write snapshot", i))
+		must(t, a.log.discardSnapshot(ctx, s.name))
+		must(t, a.log.discardSnapshot(ctx, s.name)) // as if the answer had been lost
+		b.write(1, 100)
+		last := b.snapshot()
+		must(t, a.log.discardSnapshot(ctx, last.snapshot)) // it is finished
+		if now := a.meta(); len(now.former) > 0 || now.snapshot != last.snapshot {
+			t.Errorf("meta is %+v", now)
 		}
+		table.checkFormer(last)
 	})
 }
 
@@ -497,10 +635,9 @@ func TestSnapshotOfStaleLeaderIsRefused(t *testing.T) {
 		for name, err := range map[string]error{
 			"finish":       a.log.finishSnapshot(ctx, stale, s, 10),
 			"start":        a.log.startSnapshot(ctx, stale, "of-a"),
-			"a part":       a.log.putPart(ctx, s.item()),
 			"finish again": a.log.finishSnapshot(ctx, m, s, 10),
 		} {
-			if !errors.Is(err, errOtherLeader) && name != "a part" {
+			if !errors.Is(err, errOtherLeader) {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
@@ -516,7 +653,7 @@ func TestSnapshotExpiryResumes(t *testing.T) {
 		a := table.open(byHand)
 		a.write(5, 100)
 		a.write(1, 20<<10)
-		a.write(130, 100)
+		a.write(110, 100)
 		a.snapshot()
 		expired := len(table.items("rota#log#"))
 		// A crash between the TTL and the mark, days later: some slots are gone.
@@ -527,7 +664,7 @@ func TestSnapshotExpiryResumes(t *testing.T) {
 		for index := range uint64(9) {
 			table.delete(slotKey(index + 1))
 		}
-		_, err = table.client.UpdateItem(t.Context(), &dynamodb.UpdateItemInput{TableName: &table.name, Key: slotKey(120), UpdateExpression: aws.String("REMOVE #ttl"), ExpressionAttributeNames: map[string]string{"#ttl": attrTTL}})
+		_, err = table.client.UpdateItem(t.Context(), &dynamodb.UpdateItemInput{TableName: &table.name, Key: slotKey(112), UpdateExpression: aws.String("REMOVE #ttl"), ExpressionAttributeNames: map[string]string{"#ttl": attrTTL}})
 		must(t, err)
 		y := &snapshotter{log: a.log, limits: byHand}
 		a.lead()

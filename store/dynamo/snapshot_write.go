@@ -35,10 +35,13 @@ func (l *commandLog) writeSnapshot(ctx context.Context, m meta) error {
 	if err := l.startSnapshot(ctx, m, s.name); err != nil {
 		return err
 	}
-	if err := l.upload(ctx, s, path); err != nil {
-		return err
+	if err = l.upload(ctx, s, path); err == nil {
+		err = l.finishSnapshot(ctx, m, s, size)
 	}
-	if err := l.finishSnapshot(ctx, m, s, size); err != nil {
+	if err != nil {
+		if ctx.Err() == nil {
+			_ = l.discardSnapshot(ctx, s.name) // otherwise the next leader does
+		}
 		return err
 	}
 	l.logger.Info("a snapshot was written", "snapshot", s.name, "slot", s.index, "bytes", s.bytes, "parts", s.parts)
@@ -118,7 +121,7 @@ type partWriter struct {
 }
 
 func newPartWriter(ctx context.Context, put func(context.Context, int64, []byte) error) *partWriter {
-	w := &partWriter{put: put}
+	w := &partWriter{put: put, data: make([]byte, 0, chunkMax)}
 	w.group, w.ctx = errgroup.WithContext(ctx)
 	w.group.SetLimit(partsAtOnce)
 	return w
@@ -137,7 +140,7 @@ func (w *partWriter) Write(p []byte) (n int, err error) {
 
 func (w *partWriter) flush() {
 	data, n := w.data, w.count
-	w.data = nil
+	w.data = make([]byte, 0, chunkMax)
 	w.count++
 	w.group.Go(func() error { return w.put(w.ctx, n, data) })
 }
