@@ -344,7 +344,11 @@ func TestSnapshotFillsSleeper(t *testing.T) {
 					t.Fatalf("the sleeper is at slot %d", at)
 				}
 				sleeper.sleep()
+				woke := time.Now()
 				wake(sleeper)
+				if took := time.Since(woke); took > requestTimeout*3/4 {
+					t.Errorf("the sleeper took %s; it must not retry to take a slot that was removed", took)
+				}
 				if at := sleeper.Applied().Index; at < before {
 					t.Errorf("the sleeper is at slot %d, and the log at %d", at, before)
 				}
