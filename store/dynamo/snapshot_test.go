@@ -57,10 +57,15 @@ func (table *snapshotTable) open(limits snapshotLimits) *snapshotProcess {
 
 func (table *snapshotTable) openIn(dir string, limits snapshotLimits) *snapshotProcess {
 	table.Helper()
-	s, err := Open(context.Background(), table.url, Config{Dir: dir, snapshots: limits, Logger: slog.New(slog.DiscardHandler)})
+	return table.openWith(Config{Dir: dir, snapshots: limits, Logger: slog.New(slog.DiscardHandler)})
+}
+
+func (table *snapshotTable) openWith(config Config) *snapshotProcess {
+	table.Helper()
+	s, err := Open(context.Background(), table.url, config)
 	must(table, err)
 	table.Cleanup(func() { _ = s.Close() })
-	return &snapshotProcess{s, table, dir}
+	return &snapshotProcess{s, table, config.Dir}
 }
 
 // write appends entries, with so many random bytes each.
@@ -401,6 +406,29 @@ func TestSnapshotOfFailedLeader(t *testing.T) {
 	wantEqual(t, next, table.open(byHand))
 }
 
+// TestSnapshotFillsReaderOfRemovedChunks has DynamoDB remove the chunks of a slot before the slot.
+func TestSnapshotFillsReaderOfRemovedChunks(t *testing.T) {
+	onServers(t, func(table *snapshotTable) {
+		a, b := table.open(byHand), table.open(byHand)
+		b.endBackground()
+		a.write(2, 100<<10)
+		a.snapshot()
+		chunks := table.items("rota#chunk#")
+		for _, i := range chunks {
+			table.delete(i)
+		}
+		must(t, b.log.CatchUp(t.Context())) // it has read meta a moment ago, as far as it knows
+		wantEqual(t, a, b)
+		a.write(1, 100<<10)
+		for _, i := range table.items("rota#chunk#") {
+			table.delete(i)
+		}
+		if err := b.log.CatchUp(t.Context()); rota.CodeOf(err) != rota.Internal || !strings.Contains(err.Error(), "restore the table") {
+			t.Errorf("a chunk of a slot that is kept was removed: %v", err)
+		}
+	})
+}
+
 // endDuring ends the context of a call when it has sent so many requests.
 func endDuring(ctx context.Context, proxy *dyntest.Proxy, requests int, call func(context.Context)) {
 	ctx, end := context.WithCancel(ctx)
@@ -631,11 +659,15 @@ func TestSnapshotOfStaleLeaderIsRefused(t *testing.T) {
 		a, b := table.open(byHand), table.open(byHand)
 		a.write(3, 100)
 		stale, ctx := a.meta(), t.Context()
+		s := &snapshot{name: "of-a", log: a.log.id, index: 3}
 		must(t, a.log.startSnapshot(ctx, stale, "of-a"))
 		must(t, a.log.startSnapshot(ctx, stale, "of-a")) // as if the answer had been lost
+		must(t, b.log.abandonSnapshot(ctx, "of-a"))
+		if err := a.log.finishSnapshot(ctx, stale, s, 10); !errors.Is(err, errOtherLeader) {
+			t.Errorf("finish after its parts may have got a TTL: %v", err)
+		}
 		b.write(3, 100)
-		m := b.snapshot() // abandons that of a
-		s := &snapshot{name: "of-a", log: a.log.id, index: 3}
+		m := b.snapshot()
 		for name, err := range map[string]error{
 			"finish":       a.log.finishSnapshot(ctx, stale, s, 10),
 			"start":        a.log.startSnapshot(ctx, stale, "of-a"),
@@ -665,8 +697,11 @@ func TestSnapshotExpiryResumes(t *testing.T) {
 			attrPK: stringValue("rota#meta"), attrSK: stringValue("expired"), attrSlot: numberValue(3),
 		}})
 		must(t, err)
-		for index := range uint64(9) {
+		for index := range uint64(5) {
 			table.delete(slotKey(index + 1))
+		}
+		for _, i := range table.items("rota#chunk#") {
+			table.delete(i)
 		}
 		_, err = table.client.UpdateItem(t.Context(), &dynamodb.UpdateItemInput{TableName: &table.name, Key: slotKey(112), UpdateExpression: aws.String("REMOVE #ttl"), ExpressionAttributeNames: map[string]string{"#ttl": attrTTL}})
 		must(t, err)
@@ -677,8 +712,8 @@ func TestSnapshotExpiryResumes(t *testing.T) {
 			t.Error("the work is not complete")
 		}
 		slots := table.items("rota#log#")
-		if len(slots) != expired-9 {
-			t.Errorf("%d slots, want %d: removed ones must not be created again", len(slots), expired-9)
+		if chunks := table.items("rota#chunk#"); len(slots) != expired-5 || len(chunks) > 0 {
+			t.Errorf("%d slots and %d chunks, want %d and none: removed ones must not be created again", len(slots), len(chunks), expired-5)
 		}
 		for _, i := range slots {
 			if i[attrTTL] == nil {
@@ -706,6 +741,7 @@ func TestReplicaIsFilledAgain(t *testing.T) {
 	content, err := os.ReadFile(path)
 	must(t, err)
 	write := func(content []byte) { must(t, os.WriteFile(path, content, 0o600)) }
+	harmless := map[string]bool{"deleted": true, "empty": true, "with a -wal of garbage": true, "with copies of a killed process": true}
 	for name, damage := range map[string]func(){
 		"deleted":       func() { must(t, os.Remove(path)) },
 		"cut to a half": func() { write(content[:len(content)/2]) },
@@ -739,7 +775,11 @@ func TestReplicaIsFilledAgain(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			table.TB = t
 			damage()
-			again := table.openIn(b.dir, byHand)
+			log := &bytes.Buffer{}
+			again := table.openWith(Config{Dir: b.dir, snapshots: byHand, Logger: slog.New(slog.NewTextHandler(log, nil))})
+			if reported := strings.Contains(log.String(), "the replica is damaged"); reported == harmless[name] {
+				t.Errorf("the log says:\n%s", log)
+			}
 			wantEqual(t, a, again)
 			checkNoScratch(t, again)
 			again.write(1, 100)
