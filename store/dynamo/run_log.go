@@ -81,7 +81,7 @@ func (s *Store) appendLogOf(ctx context.Context, job rota.ID, chunks []*rota.Log
 	return nil
 }
 
-// removeLog removes the log of a job, except for the items that are written anew.
+// removeLog removes the log of a job, except for the items that are written again.
 func (s *Store) removeLog(ctx context.Context, job rota.ID, replacing []*rota.LogChunk) error {
 	input := logQuery(job, 0)
 	input.ProjectionExpression = aws.String(attrPK + ", " + attrSK)

@@ -408,7 +408,7 @@ func TestSnapshotOfFailedLeader(t *testing.T) {
 
 // TestSnapshotFillsReaderOfRemovedChunks has DynamoDB remove the chunks of a slot before the slot.
 func TestSnapshotFillsReaderOfRemovedChunks(t *testing.T) {
-	onServers(t, func(table *snapshotTable) {
+	onTables(t, func(table *snapshotTable) {
 		a, b := table.open(byHand), table.open(byHand)
 		b.endBackground()
 		a.write(2, 100<<10)
