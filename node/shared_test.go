@@ -177,7 +177,7 @@ func testEventsOfOneNodeArriveAtTheOther(t *testing.T, kind sharedKind) {
 	a.must("POST", "/schedules/nightly/resume", "")
 	again := b.follow("kinds=job.*,schedule.*", stream.lastID)
 	again.wantNext("schedule.changed nightly state")
-	if n := scrapeOf(b, `rota_jobs_enqueued_total{type="only-a"}`); n != "" {
+	if n := scrapeOf(b, `rota_enqueued_total{type="only-a"}`); n != "" {
 		t.Errorf("node b counts the jobs of node a: %s", n)
 	}
 }
