@@ -95,7 +95,7 @@ var packageRules = map[string]packageRule{
 	"internal/rules":      {layer: 3, only: []string{"internal/verify", "internal/explain", "internal/storekit", "store/sqlite", "store/postgres"}},
 	"internal/verify":     {layer: 3, only: []string{"internal/storekit", "store/sqlite", "store/postgres"}, beside: []string{"internal/rules"}},
 	"internal/explain":    {layer: 3, only: []string{"internal/storekit", "store/sqlite", "store/postgres"}, beside: []string{"internal/rules"}},
-	"internal/storekit":   {layer: 3, only: []string{"store/sqlite", "store/postgres", "store/transfer"}, beside: []string{"internal/rules", "internal/verify", "internal/explain", "internal/auditchain"}},
+	"internal/storekit":   {layer: 3, only: []string{"store/sqlite", "store/postgres", "store/dynamo", "store/transfer"}, beside: []string{"internal/rules", "internal/verify", "internal/explain", "internal/auditchain"}},
 	"internal/auditchain": {layer: 3},
 	"internal/codec":      {layer: 3, tests: []string{"internal/samples"}},
 	"internal/samples":    {layer: 3}, // commands for tests

@@ -34,6 +34,7 @@ func (n *Node) openDynamo(ctx context.Context) (backend, error) {
 	n.renameWorker()
 	store, err := dynamo.OpenWith(ctx, options, dynamo.Config{
 		Dir: n.config.Data, Retention: *n.config.Retention, LogKeep: n.config.LogKeep, Logger: n.logger,
+		AllowMoved: n.config.AllowMoved,
 	})
 	if err != nil {
 		return backend{}, err

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/rotajobs/rota/store/dynamo"
 	"github.com/rotajobs/rota/store/postgres"
 	"github.com/rotajobs/rota/store/sqlite"
 	"github.com/rotajobs/rota/store/transfer"
@@ -45,7 +46,8 @@ moved: a server does not start with it unless --allow-moved is given, which remo
 target, and the source stays unchanged. A copy that was interrupted resumes when the same command runs again.
 
 A job that was running when its server stopped is copied with its lease, and is retried when that ends. Run logs are not
-copied: logs in files and the other files of a data directory stay there, and logs in a PostgreSQL store stay in that store.`,
+copied: logs in files and the other files of a data directory stay there, and logs in a store on PostgreSQL or DynamoDB stay in that
+store. A DynamoDB table must hold no store yet; a copy into it that was interrupted begins again.`,
 		Example: copyExample,
 		Args:    noArgs(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -53,7 +55,7 @@ copied: logs in files and the other files of a data directory stay there, and lo
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&opts.from, "from", "", "`URL` of the store to copy, such as sqlite:rota-data/rota.db or postgres://…")
+	flags.StringVar(&opts.from, "from", "", "`URL` of the store to copy, such as sqlite:rota-data/rota.db, postgres://… or dynamodb://…")
 	flags.StringVar(&opts.to, "to", "", "`URL` of the empty store to copy it into")
 	flags.BoolVar(&opts.history, "history", false, "also copy what has ended, and the whole audit with its chain")
 	flags.BoolVar(&opts.restart, "restart", false, "discard what an interrupted copy has written into the target, and begin again")
@@ -65,12 +67,12 @@ func (a *app) copy(ctx context.Context, opts copyOptions) error {
 	if sameStore(opts.from, opts.to) {
 		return usagef("name an empty store with --to", "--from and --to name the same store")
 	}
-	from, err := openCopySource(opts.from, opts.links)
+	from, err := openCopySource(ctx, opts.from, opts.links)
 	if err != nil {
 		return err
 	}
 	defer from.Close()
-	to, err := openCopyTarget(opts.to, "--to", opts.links)
+	to, err := openCopyTarget(ctx, opts.to, "--to", opts.links)
 	if err != nil {
 		return err
 	}
@@ -93,6 +95,9 @@ func sameStore(from, to string) bool {
 func (a *app) transfer(ctx context.Context, from transfer.Source, to transfer.Target, o transfer.Options) (*transfer.Result, error) {
 	progress := &copyProgress{bar: a.newProgress(), w: a.err}
 	o.Progress, o.Now = progress.report, a.now()
+	if table, is := to.(*dynamo.TransferTarget); is {
+		o.Also = both(o.Also, table.Prepare)
+	}
 	result, err := transfer.Copy(ctx, from, to, o)
 	progress.bar.clear()
 	switch {
@@ -102,6 +107,18 @@ func (a *app) transfer(ctx context.Context, from transfer.Source, to transfer.Ta
 		return nil, failf(exitFailed, "run the same command again, which resumes the copy", "interrupted: the copy is not complete")
 	}
 	return result, err
+}
+
+// both calls two functions, of which the first may be nil.
+func both(first, second func(context.Context) error) func(context.Context) error {
+	return func(ctx context.Context) error {
+		if first != nil {
+			if err := first(ctx); err != nil {
+				return err
+			}
+		}
+		return second(ctx)
+	}
 }
 
 type copySource interface {
@@ -114,9 +131,12 @@ type copyTarget interface {
 	io.Closer
 }
 
-func openCopySource(url string, allowLinks bool) (copySource, error) {
-	if isPostgres(url) {
+func openCopySource(ctx context.Context, url string, allowLinks bool) (copySource, error) {
+	switch {
+	case isPostgres(url):
 		return opened[copySource](postgres.OpenTransferSource(url))
+	case isDynamo(url):
+		return opened[copySource](dynamo.OpenTransferSource(ctx, url, dynamo.Config{Logger: discardLogger()}))
 	}
 	path, err := copyPath(url, "--from")
 	if err != nil {
@@ -129,9 +149,12 @@ func openCopySource(url string, allowLinks bool) (copySource, error) {
 	return opened[copySource](source, storeError(path, err))
 }
 
-func openCopyTarget(url, flag string, allowLinks bool) (copyTarget, error) {
-	if isPostgres(url) {
+func openCopyTarget(ctx context.Context, url, flag string, allowLinks bool) (copyTarget, error) {
+	switch {
+	case isPostgres(url):
 		return opened[copyTarget](postgres.OpenTransferTarget(url))
+	case isDynamo(url):
+		return opened[copyTarget](dynamo.OpenTransferTarget(ctx, url, dynamo.Config{Logger: discardLogger()}))
 	}
 	path, err := copyPath(url, flag)
 	if err != nil {
@@ -158,14 +181,14 @@ func isPostgres(url string) bool {
 // copyPath returns the file of a sqlite: URL.
 func copyPath(url, flag string) (string, error) {
 	path, isFile := strings.CutPrefix(url, "sqlite:")
-	hint := "write " + flag + " sqlite:PATH or " + flag + " postgres://HOST/DATABASE"
+	hint := "write " + flag + " sqlite:PATH, " + flag + " postgres://HOST/DATABASE or " + flag + " dynamodb://TABLE"
 	switch {
 	case url == "":
 		return "", usagef(hint, "%s is missing", flag)
 	case !isFile && strings.Contains(url, "://"): // it may contain a password
-		return "", usagef(hint, "%s is not the URL of an SQLite or PostgreSQL store", flag)
+		return "", usagef(hint, "%s is not the URL of a store", flag)
 	case !isFile:
-		return "", usagef(hint, "%s %s is not the URL of an SQLite or PostgreSQL store", flag, url)
+		return "", usagef(hint, "%s %s is not the URL of a store", flag, url)
 	case path == "":
 		return "", usagef(hint, "%s sqlite: has no file name", flag)
 	}

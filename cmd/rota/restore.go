@@ -162,7 +162,7 @@ func (a *app) restoreInto(ctx context.Context, file, copied string, opts restore
 		return "", err
 	}
 	defer from.Close()
-	to, err := openCopyTarget(opts.store, "--store", false)
+	to, err := openCopyTarget(ctx, opts.store, "--store", false)
 	if err != nil {
 		return "", err
 	}

@@ -60,14 +60,21 @@ func (l *commandLog) release() { l.lock <- struct{}{} }
 
 // Now returns the time of the service, but never one before the last slot.
 func (l *commandLog) Now(ctx context.Context) (time.Time, error) {
-	now, err := l.table.clock.within(ctx, l.options.Skew, func(ctx context.Context) error {
-		_, err := l.table.get(ctx, "read clock", metaKey())
-		return err
-	})
+	now, err := l.serviceTime(ctx)
+	if l.replica == nil { // of a table that rows are copied into
+		return now, err
+	}
 	if last := l.replica.Applied().Now; err == nil && now.Before(last) {
 		now = last
 	}
 	return now, err
+}
+
+func (l *commandLog) serviceTime(ctx context.Context) (time.Time, error) {
+	return l.table.clock.within(ctx, l.options.Skew, func(ctx context.Context) error {
+		_, err := l.table.get(ctx, "read clock", metaKey())
+		return err
+	})
 }
 
 // readClock is the clock of reads. It does not ask the service.

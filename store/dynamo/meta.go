@@ -19,6 +19,7 @@ type meta struct {
 	snapshot string // name of the last snapshot; empty: none. It is at the slot before begin
 	size     int64  // bytes of the bodies of the log, up to the slot before begin
 	snapshotWork
+	moved  string // mark of a store that was moved to another one; empty: it was not
 	login  string // random secret for challenges of unknown users
 	layout int64  // version of the layout of the items; a later one is refused
 }
@@ -44,7 +45,7 @@ func (l *commandLog) readMeta(ctx context.Context) (meta, error) {
 	}
 	m := meta{
 		log: i.text(attrLog), begin: uint64(i.number(attrBegin)), snapshot: i.text(attrSnapshot),
-		login: i.text(attrLogin), layout: i.number(attrVersion), size: i.number(attrSize),
+		login: i.text(attrLogin), layout: i.number(attrVersion), size: i.number(attrSize), moved: i.text(attrMoved),
 		snapshotWork: snapshotWork{writing: i.text(attrWriting), former: i.texts(attrFormer)},
 	}
 	switch {

@@ -30,6 +30,8 @@ type Config struct {
 	LogKeep time.Duration
 	// ReadOnly opens a store that exists, and writes nothing into the table.
 	ReadOnly bool
+	// AllowMoved opens a store that rota copy has moved to another one, and removes the mark.
+	AllowMoved bool
 	// New creates the table, and refuses one that exists.
 	New bool
 	// Logger receives what an operator should know. Default slog.Default.
@@ -97,6 +99,9 @@ func OpenWith(ctx context.Context, options Options, config Config) (*Store, erro
 		return nil, err
 	}
 	l.id = m.log
+	if err := l.checkMoved(ctx, m, config.AllowMoved); err != nil {
+		return nil, err
+	}
 	if err := l.openReplica(ctx, filepath.Join(config.Dir, ReplicaName)); err != nil {
 		return nil, err
 	}
