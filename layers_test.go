@@ -39,6 +39,7 @@ var packageRules = map[string]packageRule{
 	"examples":           {layer: 9}, // tests only: they run the examples
 	"deploy":             {layer: 9}, // tests only: they run what the unit, the image and the compose file run
 	"examples/embedded":  {layer: 8},
+	"examples/dynamodb":  {layer: 8},
 	"examples/worker-go": {layer: 8},
 
 	"examples/webhook-receiver": {layer: 8}, // the example is in Python, its test in Go
