@@ -35,7 +35,6 @@ func TestConformance(t *testing.T) {
 		storetest.Run(t, h)
 		return
 	}
-	t.Run("RandomAgainstModel", func(t *testing.T) { storetest.RandomAgainstModel(t, h) })
 	storetest.StoriesOf(t, h, twoReplicaStories...)
 }
 
