@@ -32,10 +32,13 @@ var _ rota.Replica = (*Replica)(nil)
 // replica, because its rows do not come from the log.
 func OpenReplica(path string, config Config) (*Replica, error) {
 	config.replica = true
+	catchUp := config.CatchUp
+	config.CatchUp = nil // the log cannot apply its entries before the replica is open
 	s, err := OpenWith(path, config)
 	if err != nil {
 		return nil, err
 	}
+	s.config.CatchUp = catchUp
 	r := &Replica{Store: s}
 	w := <-s.writer
 	position := w.replica.LogPosition // a copy: Applied reads it while entries are applied

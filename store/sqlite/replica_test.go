@@ -832,3 +832,27 @@ func TestPositionWithinEntryIsThatOfLastEntry(t *testing.T) {
 		t.Errorf("after a restart the replica is at %+v, want %+v", copied.Applied(), before)
 	}
 }
+
+// TestReplicaOfKilledProcessOpensWithoutTheLog opens a copy of a replica that is in use, as a killed
+// process leaves it. The check of its open jobs must not wait for the log, which waits for the replica.
+func TestReplicaOfKilledProcessOpensWithoutTheLog(t *testing.T) {
+	live := openReplica(t)
+	applyAt(t, live, entry(1, time.Now().UTC(), &rota.Enqueue{Meta: rota.NewMeta("test"), Jobs: []rota.NewJob{{ID: rota.NewID(), Type: "noop"}}}))
+	killed := copyFiles(t, live.path)
+	open, caughtUp := false, 0
+	again := openReplicaAt(t, killed, Config{CatchUp: func(context.Context) error {
+		if caughtUp++; !open {
+			t.Error("the replica catches up before it is open")
+		}
+		return nil
+	}})
+	open = true
+	if again.Applied().Index != 1 {
+		t.Errorf("the copy is at %+v", again.Applied())
+	}
+	_, err := again.Stats(context.Background())
+	must(t, err)
+	if caughtUp == 0 {
+		t.Error("a read of the open replica does not catch up")
+	}
+}
