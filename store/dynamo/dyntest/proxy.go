@@ -25,6 +25,7 @@ type Proxy struct {
 	mu      sync.Mutex
 	plan    failurePlan
 	limiter limiter
+	watch   Watch // nil: none
 	counts  Counts
 	healed  chan struct{} // closed by Heal: it releases frozen requests
 	conns   map[net.Conn]bool
@@ -42,6 +43,9 @@ type failurePlan struct {
 	seen, next     int // requests counted for every, and the next of the rotation
 	date           func(http.Header)
 }
+
+// Watch is called before the server has a request, and again, with answered set, before the client has the answer. The request waits for it.
+type Watch func(operation string, body []byte, answered bool)
 
 // failure is a fault of some operations.
 type failure struct {
@@ -144,6 +148,9 @@ func (p *Proxy) Limit(perSecond int) {
 
 // Delay makes each round trip longer: by one half before the server has the request, and by the other before the client has the answer.
 func (p *Proxy) Delay(d time.Duration) { p.change(func(plan *failurePlan) { plan.delay = d }) }
+
+// Watch has a function called at every request that reaches the server. A nil function ends it.
+func (p *Proxy) Watch(watch Watch) { p.change(func(*failurePlan) { p.watch = watch }) }
 
 // Freeze accepts requests, which neither reach the server nor are answered until Heal.
 func (p *Proxy) Freeze() { p.change(func(plan *failurePlan) { plan.freezes = true }) }

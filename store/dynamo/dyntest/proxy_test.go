@@ -229,6 +229,27 @@ func TestRefusedAndFrozenClientsGoOnAfterHeal(t *testing.T) {
 	}
 }
 
+func TestWatchSeesRequestsThatReachTheServer(t *testing.T) {
+	o := newOrchard(t)
+	var seen []string
+	o.Watch(func(operation string, body []byte, answered bool) {
+		if !strings.Contains(string(body), "watched") || o.has(t, "watched") != answered {
+			t.Errorf("%s, answered %t: %s", operation, answered, body)
+		}
+		seen = append(seen, operation)
+	})
+	o.FailNext(1, Throttled)
+	if o.put(t.Context(), "watched") == nil {
+		t.Error("the first request was not throttled")
+	}
+	must(t, o.put(t.Context(), "watched"))
+	o.Watch(nil)
+	must(t, o.put(t.Context(), "other"))
+	if strings.Join(seen, " ") != "PutItem PutItem" {
+		t.Errorf("seen: %v", seen)
+	}
+}
+
 func TestDateIsShiftedReplacedOrAbsent(t *testing.T) {
 	o := newOrchard(t)
 	date := func() string {
