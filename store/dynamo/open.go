@@ -13,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	awsconfig "github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/smithy-go/logging"
 
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/internal/logstore"
@@ -156,6 +157,7 @@ func connect(ctx context.Context, options Options) (*table, error) {
 	base.MaxIdleConnsPerHost = 64
 	client := dynamodb.NewFromConfig(c, func(o *dynamodb.Options) {
 		o.Retryer = aws.NopRetryer{}
+		o.Logger = logging.Nop{} // it would write to stderr about answers that nobody waits for any more
 		o.HTTPClient = &transport{client: &http.Client{Transport: base}, clock: clock}
 		if options.Endpoint != "" {
 			o.BaseEndpoint = aws.String(options.Endpoint)
