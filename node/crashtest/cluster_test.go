@@ -4,7 +4,6 @@ package main
 
 import (
 	"fmt"
-	"log/slog"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -14,7 +13,6 @@ import (
 	"time"
 
 	"github.com/rotajobs/rota"
-	"github.com/rotajobs/rota/store/postgres"
 	"github.com/rotajobs/rota/store/postgres/pgtest"
 )
 
@@ -22,17 +20,16 @@ import (
 // expires.
 const clusterLease = 4 * time.Second
 
-// testCluster is several servers on one PostgreSQL. Its serverDir holds the ledger that
-// they share.
+// testCluster is several servers on one store. Its serverDir holds the ledger that they
+// share.
 type testCluster struct {
 	*serverDir
-	cluster  *pgtest.Cluster
-	database string
-	servers  []*testServer
-	caller   *caller // sends each request to any of the servers
-	answers  *answerLog
-	faults   faults
-	opened   rota.Store // opened by readOnlyStore; nil before
+	shared  sharedStore
+	servers []*testServer
+	caller  *caller // sends each request to any of the servers
+	answers *answerLog
+	faults  faults
+	opened  rota.Store // opened by readOnlyStore; nil before
 }
 
 // testServer is one of the servers, with its own data directory and its own proxy to
@@ -40,7 +37,7 @@ type testCluster struct {
 type testServer struct {
 	*serverDir
 	name  string
-	proxy *pgtest.Proxy
+	proxy faultProxy
 
 	mu      sync.Mutex
 	current *incarnation
@@ -48,18 +45,28 @@ type testServer struct {
 	pids    map[int]*incarnation
 }
 
-// newTestCluster creates a cluster on a new database. All servers have the same
-// configured name and settings.
+// newTestCluster creates a cluster on a new database of PostgreSQL.
 func newTestCluster(t *testing.T, cluster *pgtest.Cluster, servers int, settings ...string) *testCluster {
 	t.Helper()
-	f := &testCluster{serverDir: newServerDir(t), cluster: cluster, database: cluster.NewDatabase(t, ""), answers: newAnswerLog()}
+	f := newClusterOn(t, &postgresStore{cluster, cluster.NewDatabase(t, "")}, servers, settings...)
+	f.recordLockWaits()
+	return f
+}
+
+// newClusterOn creates a cluster on a store. All servers have the same configured name and
+// settings.
+func newClusterOn(t *testing.T, shared sharedStore, servers int, settings ...string) *testCluster {
+	t.Helper()
+	f := &testCluster{serverDir: newServerDir(t), shared: shared, answers: newAnswerLog()}
 	token := strings.Repeat("token", 8)
 	f.setToken(token)
 	for i := range servers {
-		s := &testServer{serverDir: newServerDir(t), name: fmt.Sprint("server-", i), proxy: cluster.Proxy(t), pids: map[int]*incarnation{}}
+		s := &testServer{serverDir: newServerDir(t), name: fmt.Sprint("server-", i), pids: map[int]*incarnation{}}
+		url := ""
+		s.proxy, url = shared.connect(f)
 		s.setToken(token)
 		s.env = append(s.env,
-			"ROTA_STORE="+s.proxy.URL(f.database), envLedger+"="+f.path("ledger"), envClock+"="+s.path("clock"),
+			"ROTA_STORE="+url, envLedger+"="+f.path("ledger"), envClock+"="+s.path("clock"),
 			"ROTA_LEASE="+clusterLease.String(), "ROTA_NAME=server",
 		)
 		s.env = append(s.env, settings...)
@@ -74,7 +81,6 @@ func newTestCluster(t *testing.T, cluster *pgtest.Cluster, servers int, settings
 			t.Logf("faults:%s", f.faults.summary())
 		}
 	})
-	f.recordLockWaits()
 	f.measureMachine()
 	return f
 }
@@ -164,10 +170,13 @@ func (f *testCluster) stopAll() {
 	}
 }
 
+// postgres returns the store of a cluster on PostgreSQL.
+func (f *testCluster) postgres() *postgresStore { return f.shared.(*postgresStore) }
+
 // openStore opens the store read-only, while servers use it.
 func (f *testCluster) openStore() rota.Store {
 	f.Helper()
-	store, err := postgres.OpenWith(f.cluster.URL(f.database), postgres.Config{ReadOnly: true, Logger: slog.New(slog.DiscardHandler)})
+	store, err := f.shared.open(f)
 	must(f, err)
 	return store
 }

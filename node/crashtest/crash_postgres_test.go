@@ -33,11 +33,25 @@ func TestCrashOnPostgres(t *testing.T) {
 		if t.Failed() {
 			break
 		}
-		store := f.openStore()
-		verifyStore(f.serverDir, store) // while servers write
-		_ = store.Close()
+		f.verifyWhileServersWrite()
 	}
 	stopped := f.drain(l)
+	f.auditAll(stopped)
+	f.logSummary(!until.IsZero())
+}
+
+// verifyWhileServersWrite checks every invariant of the store.
+func (f *testCluster) verifyWhileServersWrite() {
+	f.Helper()
+	store := f.openStore()
+	defer store.Close()
+	verifyStore(f.serverDir, store)
+}
+
+// auditAll compares the store with the answers of the servers and the ledger of their
+// handlers, after all servers have ended.
+func (f *testCluster) auditAll(stopped time.Time) {
+	f.Helper()
 	a := f.audit()
 	defer a.store.Close()
 	a.checkAcknowledged()
@@ -52,7 +66,6 @@ func TestCrashOnPostgres(t *testing.T) {
 	a.checkLimits(f)
 	a.checkClusterLogs(f)
 	a.addCounts()
-	f.logSummary(!until.IsZero())
 }
 
 // injectFaults causes all kinds of faults in random order.
@@ -84,6 +97,11 @@ func (f *testCluster) injectFaults(long bool) {
 			func() { f.restartDatabase(pgtest.Fast, longerThanLease()) },
 		)
 	}
+	f.runStages(stages)
+}
+
+// runStages runs stages in random order until the test fails.
+func (f *testCluster) runStages(stages []func()) {
 	rand.Shuffle(len(stages), func(i, k int) { stages[i], stages[k] = stages[k], stages[i] })
 	for _, stage := range stages {
 		stage()

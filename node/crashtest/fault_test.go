@@ -230,17 +230,17 @@ func (f *testCluster) partition(s *testServer) {
 // restartDatabase stops PostgreSQL and starts it again after a downtime.
 func (f *testCluster) restartDatabase(mode string, downtime time.Duration) {
 	record := f.faults.begin("restart "+mode, nil)
-	must(f, f.cluster.Stop(mode))
+	must(f, f.postgres().cluster.Stop(mode))
 	time.Sleep(downtime)
-	must(f, f.cluster.Restart(mode))
+	must(f, f.postgres().cluster.Restart(mode))
 	f.faults.end(record)
 }
 
 // disconnectAll has PostgreSQL end all connections of the servers.
 func (f *testCluster) disconnectAll() {
 	record := f.faults.begin("disconnect", nil)
-	pgtest.Query(f, f.cluster.SocketURL("postgres"),
-		"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '"+f.database+"'")
+	pgtest.Query(f, f.postgres().cluster.SocketURL("postgres"),
+		"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '"+f.postgres().database+"'")
 	f.faults.end(record)
 }
 

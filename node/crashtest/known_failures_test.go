@@ -45,7 +45,7 @@ func TestServersWithoutFaultsLoseNothing(t *testing.T) {
 			t.Errorf("job %s lost its lease: %s", j.ID, j.Run.Error)
 		}
 	}
-	rows := pgtest.Query(t, cluster.URL(f.database), "SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()")
+	rows := pgtest.Query(t, cluster.URL(f.postgres().database), "SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()")
 	if n := rows[0][0]; n != "0" {
 		t.Errorf("%s deadlocks, with %d requests", n, f.caller.answered.Load())
 	}

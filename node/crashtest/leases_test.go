@@ -14,15 +14,15 @@ import (
 	"github.com/rotajobs/rota/store/postgres/pgtest"
 )
 
-// These tests are about leases of several processes on one database.
+// These tests are about leases of several processes on one store.
 
 // TestReusedNameKeepsRunsOfOtherProcess: two servers have the same configured name. A
 // server that starts does not recover the runs of the other. When one dies, the other
 // reaps its runs.
 func TestReusedNameKeepsRunsOfOtherProcess(t *testing.T) {
 	t.Parallel()
-	retryIfSlow(t, func(t *testing.T, fail failFunc) {
-		f := newTestCluster(t, pgtest.Shared(t), 2)
+	onSharedStores(t, func(t *testing.T, fail failFunc, newCluster newClusterFunc) {
+		f := newCluster(t, 2)
 		first, second := f.servers[0], f.servers[1]
 		first.startUntilReady()
 		job := f.enqueueHeld("open")
@@ -51,8 +51,8 @@ func TestReusedNameKeepsRunsOfOtherProcess(t *testing.T) {
 // lost, and does not free the slot of the concurrency key a second time.
 func TestResumedProcessChangesNothing(t *testing.T) {
 	t.Parallel()
-	retryIfSlow(t, func(t *testing.T, fail failFunc) {
-		f := newTestCluster(t, pgtest.Shared(t), 2)
+	onSharedStores(t, func(t *testing.T, fail failFunc, newCluster newClusterFunc) {
+		f := newCluster(t, 2)
 		first, second := f.servers[0], f.servers[1]
 		first.startUntilReady()
 		f.caller.mustWrite("PUT", "/limits", object{"keys": keyLimits}, nil)
@@ -92,8 +92,8 @@ func TestResumedProcessChangesNothing(t *testing.T) {
 // before or when another attempt starts.
 func TestPartitionedProcessStopsItsRuns(t *testing.T) {
 	t.Parallel()
-	retryIfSlow(t, func(t *testing.T, fail failFunc) {
-		f := newTestCluster(t, pgtest.Shared(t), 2)
+	onSharedStores(t, func(t *testing.T, fail failFunc, newCluster newClusterFunc) {
+		f := newCluster(t, 2)
 		first, second := f.servers[0], f.servers[1]
 		first.startUntilReady()
 		job := f.enqueueHeld("open")
@@ -122,7 +122,11 @@ func TestPartitionedProcessStopsItsRuns(t *testing.T) {
 // expired and another attempt runs.
 func TestClaimAnsweredAfterLeaseStartsNothing(t *testing.T) {
 	t.Parallel()
-	f := newTestCluster(t, pgtest.Shared(t), 2, "ROTA_WORKERS=1")
+	onSharedStores(t, testClaimAnsweredAfterLease)
+}
+
+func testClaimAnsweredAfterLease(t *testing.T, _ failFunc, newCluster newClusterFunc) {
+	f := newCluster(t, 2, "ROTA_WORKERS=1")
 	late, other := f.servers[0], f.servers[1]
 	other.startUntilReady()
 	first := f.enqueueHeld("first") // the only slot is taken
@@ -148,7 +152,11 @@ func TestClaimAnsweredAfterLeaseStartsNothing(t *testing.T) {
 // heartbeats meanwhile, so that no other server reaps them.
 func TestStoppingProcessKeepsItsLeases(t *testing.T) {
 	t.Parallel()
-	f := newTestCluster(t, pgtest.Shared(t), 2, "ROTA_SHUTDOWN_GRACE=30s")
+	onSharedStores(t, testStoppingProcess)
+}
+
+func testStoppingProcess(t *testing.T, _ failFunc, newCluster newClusterFunc) {
+	f := newCluster(t, 2, "ROTA_SHUTDOWN_GRACE=30s")
 	f.servers[0].startUntilReady()
 	job := f.enqueueHeld("open")
 	f.servers[1].startUntilReady()

@@ -44,7 +44,7 @@ func (f *testCluster) recordLockWaits() {
 
 // recordLockWaitsOn queries lock waits on one connection until the connection breaks.
 func (f *testCluster) recordLockWaitsOn(ctx context.Context) {
-	conn, err := pgconn.Connect(ctx, f.cluster.SocketURL("postgres"))
+	conn, err := pgconn.Connect(ctx, f.postgres().cluster.SocketURL("postgres"))
 	if err != nil {
 		return
 	}
@@ -56,7 +56,7 @@ func (f *testCluster) recordLockWaitsOn(ctx context.Context) {
 		}
 	}()
 	for tick := time.NewTicker(lockWaitInterval); ; {
-		result := conn.ExecParams(ctx, sqlLockWaits, [][]byte{[]byte(f.database), []byte(lockWaitMin)}, nil, nil, nil).Read()
+		result := conn.ExecParams(ctx, sqlLockWaits, [][]byte{[]byte(f.postgres().database), []byte(lockWaitMin)}, nil, nil, nil).Read()
 		if result.Err != nil || len(result.Rows) != 1 {
 			return
 		}

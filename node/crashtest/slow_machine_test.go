@@ -14,8 +14,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgconn"
-
 	"github.com/rotajobs/rota"
 )
 
@@ -53,18 +51,12 @@ func (f *testCluster) measureMachine() {
 
 // measureDatabase measures delays on one connection until the connection breaks.
 func (f *testCluster) measureDatabase(ctx context.Context) {
-	conn, err := pgconn.Connect(ctx, f.cluster.SocketURL("postgres"))
+	write, end, err := f.shared.probe(ctx)
 	if err != nil {
 		return
 	}
-	defer conn.Close(context.WithoutCancel(ctx))
-	f.measure(ctx, "the database", nil, func() error {
-		err := conn.Exec(ctx, "SELECT pg_logical_emit_message(true, 'probe', '')").Close()
-		if err != nil && conn.IsClosed() {
-			return errConnectionLost
-		}
-		return err
-	})
+	defer end()
+	f.measure(ctx, "the database", nil, write)
 }
 
 // errConnectionLost ends a measurement.
