@@ -154,10 +154,11 @@ fuzz: ## run each fuzz test for FUZZTIME (30s); use it after a change of a parse
 hours: ## run short tests at dates, hours and time zones where tests tend to fail; HOURS='-at noon ./engine' selects them
 	$(GO) run ./internal/hours -short $(HOURS)
 
-crash: postgres ## kill processes of the store, the server and a cluster on PostgreSQL, for CRASHTIME (5m) each, and verify their data
+crash: postgres dynamo ## kill processes of the store, the server, and clusters on PostgreSQL and DynamoDB, for CRASHTIME (5m) each, and verify their data
 	ROTA_CRASH_TIME=$(CRASHTIME) $(GO) test -run 'Crash|Killed' ./store/sqlite -count=1 -timeout 0 -v
-	ROTA_CRASH_TIME=$(CRASHTIME) $(GO) test -skip OnPostgres ./node/crashtest -count=1 -timeout 0 -v
+	ROTA_CRASH_TIME=$(CRASHTIME) $(GO) test -skip 'OnPostgres|OnDynamoDB' ./node/crashtest -count=1 -timeout 0 -v
 	ROTA_CRASH_TIME=$(CRASHTIME) $(GO) test -run OnPostgres ./node/crashtest -count=1 -timeout 0 -v
+	ROTA_CRASH_TIME=$(CRASHTIME) $(GO) test -run OnDynamoDB ./node/crashtest -count=1 -timeout 0 -v
 
 soak-exec: ## run 1,000 commands a minute for SOAKTIME (10m), and compare memory, descriptors and zombies of the server
 	ROTA_SOAK_TIME=$(SOAKTIME) $(GO) test $(TESTFLAGS) -run TestCommandsOfManyMinutesLeaveNothing ./cmd/rota -count=1 -timeout 0 -v

@@ -186,6 +186,10 @@ var logOutages = []string{
 // expired by its own clock. It may do so before the store starts another attempt.
 const logLeaseExpired = "a lease could not be extended in time: the run is stopped, since another process may run the job"
 
+// logUncleanStop is the log message of a server that finds its file damaged when it starts.
+// A replica is then filled again from the table.
+const logUncleanStop = "found a violation after an unclean stop"
+
 // logDeadlineExceeded is part of the log message about a heartbeat that took longer than
 // a third of the lease. The server retries the heartbeat, and the audit checks leases
 // that are lost.
@@ -211,6 +215,9 @@ func (a *audit) checkClusterLogs(f *testCluster) {
 				continue
 			}
 			if strings.Contains(row, logLeaseExpired) && f.faults.explainsExpiredLease(timeOf(row)) {
+				continue
+			}
+			if strings.Contains(row, logUncleanStop) && f.faults.damagedReplica(s, timeOf(row)) {
 				continue
 			}
 			known := slices.ContainsFunc(logOutages, func(text string) bool { return strings.Contains(row, text) })

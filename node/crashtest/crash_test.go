@@ -13,8 +13,9 @@ import (
 	"time"
 )
 
-// envCrashTime is the duration of TestCrash and TestCrashOnPostgres. By default they go
-// through each kind of fault once.
+// envCrashTime is the duration of TestCrash, TestCrashOnPostgres and TestCrashOnDynamoDB. By
+// default they go through each kind of fault once. If it is set, other tests on DynamoDB
+// cause more and longer faults, too.
 const envCrashTime = "ROTA_CRASH_TIME"
 
 // crashTest is a server that is killed repeatedly under load, with the answers that its

@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/store/dynamo/dyntest"
 	"github.com/rotajobs/rota/store/postgres"
 	"github.com/rotajobs/rota/store/postgres/pgtest"
 )
@@ -71,6 +72,9 @@ type newClusterFunc func(t *testing.T, servers int, settings ...string) *testClu
 var sharedStores = map[string]newClusterFunc{
 	"postgres": func(t *testing.T, servers int, settings ...string) *testCluster {
 		return newTestCluster(t, pgtest.Shared(t), servers, settings...)
+	},
+	"dynamodb": func(t *testing.T, servers int, settings ...string) *testCluster {
+		return newDynamoCluster(t, dyntest.Shared(t, dyntest.Dynoxide), servers, settings...)
 	},
 }
 
