@@ -4,6 +4,7 @@ package main
 
 import (
 	"net/http"
+	"syscall"
 	"testing"
 	"time"
 
@@ -69,6 +70,43 @@ func testServerCutOff(t *testing.T, fail failFunc, cut func(*dynamoProxy)) {
 	f.checkIdleCluster()
 }
 
+// TestServerFrozenForThreeLeases freezes a server while it runs a job. The other server goes
+// on, and runs the job. The frozen server stops its run when it continues, and changes nothing.
+func TestServerFrozenForThreeLeases(t *testing.T) {
+	t.Parallel()
+	retryIfSlow(t, testServerFrozen)
+}
+
+func testServerFrozen(t *testing.T, fail failFunc) {
+	f := newDynamoCluster(t, dyntest.Shared(t, dyntest.Dynoxide), 2)
+	first, second := f.servers[0], f.servers[1]
+	first.startUntilReady()
+	job := f.enqueueHeld("open")
+	second.startUntilReady()
+	f.checkFirstAttempt(job, fail)
+	record := f.faults.begin("freeze", first)
+	first.incarnation().signal(syscall.SIGSTOP)
+	others := f.startWriting(1)
+	f.waitUntil("another attempt runs", func() bool { return len(f.chain(job)) == 2 && len(f.ledgerOf(f.lastAttempt(job).ID)) == 1 })
+	time.Sleep(time.Until(record.from.Add(3 * clusterLease)))
+	others.stop()
+	others.check()
+	first.incarnation().signal(syscall.SIGCONT)
+	f.faults.end(record)
+	f.waitUntil("the first attempt has ended", func() bool { return len(f.ledgerOf(job.ID.ID)) == 2 })
+	if end := f.ledgerOf(job.ID.ID)[1]; end.result != "stopped" {
+		fail(f, "the first attempt ended %s", end.result)
+	}
+	f.waitUntil("the frozen server is notified", func() bool { return logsLostLease(first.log(), job.ID.ID) })
+	f.release("open")
+	f.waitUntil("the other attempt is done", func() bool { return f.lastAttempt(job).State() == rota.StateCompleted })
+	f.waitUntil("the server that was frozen answers writes", func() bool { return f.writeOnce(0).status < 300 })
+	if n := len(f.chain(job)); n != 2 {
+		fail(f, "the job has %d attempts", n)
+	}
+	f.checkIdleCluster()
+}
+
 // writeOnce enqueues a job at one server, and does not send the request again.
 func (f *testCluster) writeOnce(i int) answer {
 	addr, _ := f.servers[i].address()
@@ -125,4 +163,42 @@ func (f *testCluster) throughput(d time.Duration) float64 {
 	began, answered := time.Now(), f.caller.answered.Load()
 	time.Sleep(d)
 	return float64(f.caller.answered.Load()-answered) / time.Since(began).Seconds()
+}
+
+// TestServiceClockOffByAnHour sets the clock of DynamoDB an hour ahead of those of all servers,
+// or back. Every time is that of DynamoDB: nothing is fired twice, and no lease ends early.
+func TestServiceClockOffByAnHour(t *testing.T) {
+	t.Parallel()
+	for _, offset := range []time.Duration{time.Hour, -time.Hour} {
+		t.Run(offset.String(), func(t *testing.T) {
+			t.Parallel()
+			f := newDynamoCluster(t, dyntest.Shared(t, dyntest.Dynoxide), 3)
+			for _, s := range f.servers {
+				s.dynamoProxy().ShiftDate(offset)
+			}
+			f.startAll()
+			began := time.Now()
+			f.callerOf(0).declareTicks()
+			job := f.enqueueHeld("open")
+			time.Sleep(3 * clusterLease)
+			f.release("open")
+			stopped := f.caller.pauseTicks()
+			f.caller.waitUntilIdle()
+			f.stopAll()
+			a := f.audit()
+			defer a.store.Close()
+			a.checkStarts()
+			a.checkEndings()
+			a.checkSchedules(stopped.Add(offset))
+			a.checkClusterLogs(f)
+			if n := f.countAttempts(a.chains[job.ID.ID]); n != 1 {
+				t.Errorf("a job has %d attempts; a wrong clock must not fail it", n)
+			}
+			for _, j := range a.jobs {
+				if ahead := j.CreatedAt.Sub(began.Add(offset)); ahead < -time.Second || j.CreatedAt.Before(j.PlanTime) {
+					t.Errorf("job %s, planned for %s, was created at %s", j.ID, j.PlanTime, j.CreatedAt)
+				}
+			}
+		})
+	}
 }
