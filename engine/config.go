@@ -55,6 +55,10 @@ type Config struct {
 	// then does the work that one process must do for all. Default: this process
 	// always does it.
 	Membership rota.Membership
+	// ClockSkew is how far the clocks may differ by which processes that share the store
+	// grant leases and take over jobs. A run whose lease cannot be extended is stopped so
+	// much before the lease ends. Default: all use the clock of the database.
+	ClockSkew time.Duration
 	// SignAnchor signs what is left of audit entries that are removed. Default: it is not signed.
 	SignAnchor rota.AnchorSigner
 	// Secrets opens the secrets of templates for handlers, see Secret. Default: there are none.

@@ -26,19 +26,28 @@ import (
 
 const (
 	leaseCheckFraction = 20                     // checks in the time of one lease, at least
-	leaseCheckEvery    = 500 * time.Millisecond // longest time between two checks
+	leaseCheckMax      = 500 * time.Millisecond // longest time between two checks
 	leaseMarginShare   = 3                      // a remote worker uses at most this part of a lease to stop a run
 )
 
 // storeShared reports whether other processes may take jobs whose lease is over.
 func (e *Engine) storeShared() bool { return e.config.Membership != nil || e.config.Remote }
 
-// leaseMargin is how long before the end of its lease a run is stopped.
+// leaseMargin is how long before the end of its lease a run is stopped. By the clock of
+// another process the lease may end earlier by the skew.
 func (c *Config) leaseMargin() time.Duration {
-	if !c.Remote {
-		return 0
+	switch {
+	case c.Remote:
+		return min(c.CancelGrace, c.Lease/leaseMarginShare)
+	case c.ClockSkew > 0:
+		return c.ClockSkew + c.leaseCheckEvery()
 	}
-	return min(c.CancelGrace, c.Lease/leaseMarginShare)
+	return 0
+}
+
+// leaseCheckEvery is the time between two checks of the leases.
+func (c *Config) leaseCheckEvery() time.Duration {
+	return min(c.Lease/leaseCheckFraction, leaseCheckMax)
 }
 
 // heartbeatEvery is the interval of heartbeats. A remote worker learns from their answers alone what
@@ -55,7 +64,7 @@ func (h *heartbeat) watchLeases(ctx context.Context) {
 	if !h.e.storeShared() {
 		return
 	}
-	for pause(ctx, min(h.e.config.Lease/leaseCheckFraction, leaseCheckEvery)) {
+	for pause(ctx, h.e.config.leaseCheckEvery()) {
 		now := time.Now()
 		for _, t := range h.e.pool.liveTasks() {
 			if t.leaseExpired(now) {

@@ -130,6 +130,37 @@ func TestRunDelayedPastItsLeaseDoesNotStart(t *testing.T) {
 	})
 }
 
+// By the clock of another process the lease may end earlier, and that process takes the job.
+func TestRunStopsByTheClockSkewBeforeItsLeaseEnds(t *testing.T) {
+	withLease(t, sqliteHarness, func(h *harness) {
+		config := h.sharedConfig()
+		config.ClockSkew = h.lease / 5
+		down := func(b rota.Batch) error {
+			if hasVerb(b, rota.VerbExtend) {
+				return errDown
+			}
+			return nil
+		}
+		left := make(chan time.Duration, 1)
+		h.startOn(wrap.Flaky(h.store, wrap.Fault{Before: down}), registry(func(ctx context.Context, job *rota.Job) error {
+			<-ctx.Done()
+			select {
+			case left <- time.Until(job.Run.StaleAfter):
+			default: // a later attempt
+			}
+			return context.Cause(ctx)
+		}), config)
+		h.addOne()
+		switch ends := <-left; {
+		case ends < config.ClockSkew:
+			h.retryIfSlow("the run was stopped late")
+			h.Errorf("the run was stopped %v before its lease ended, want %v", ends, config.ClockSkew)
+		case ends > config.ClockSkew+h.lease/3:
+			h.Errorf("the run was stopped %v before its lease ended", ends)
+		}
+	})
+}
+
 // In a store that is not shared no other process takes the job.
 func TestLateClaimAnswerOfUnsharedStoreStartsJob(t *testing.T) {
 	h := newHarness(t)

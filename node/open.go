@@ -157,7 +157,7 @@ func (n *Node) openEngine() error {
 		Workers: n.config.Workers, Name: n.config.Name, Version: n.config.Version, Lease: n.config.Lease,
 		CancelGrace: n.config.CancelGrace, ShutdownGrace: n.config.ShutdownGrace,
 		Retention: n.config.Retention, PruneEvery: n.config.PruneEvery,
-		Logger: n.logger, Logs: n.logs, Clock: n.clock, Events: n.events, Reporter: reporter, Membership: n.backend.membership,
+		Logger: n.logger, Logs: n.logs, Clock: n.clock, Events: n.events, Reporter: reporter, Membership: n.backend.membership, ClockSkew: n.backend.skew,
 		SignAnchor: n.audit.signAnchor, Secrets: n.vault,
 	})
 	n.openDeliveryEngine(client, guard)

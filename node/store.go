@@ -20,6 +20,7 @@ type backend struct {
 	backup     func(ctx context.Context, path string, progress func(done, total int64)) error // nil: use the tools of the database server
 	size       func() (int64, error)
 	membership rota.Membership // nil: no other process shares the store
+	skew       time.Duration   // how far the clocks of processes that share the store may differ
 	logs       rota.LogStore   // nil: run logs are files of the data directory
 
 	layoutLag func() time.Duration // how old the oldest change is that the items of a table lack; nil: the store has no such items

@@ -40,7 +40,7 @@ func (n *Node) openDynamo(ctx context.Context) (backend, error) {
 		return backend{}, err
 	}
 	return backend{
-		Store: store, backup: store.Backup, size: fileSize(n.path(dynamo.ReplicaName)), membership: store, logs: store,
+		Store: store, backup: store.Backup, size: fileSize(n.path(dynamo.ReplicaName)), membership: store, skew: options.Skew, logs: store,
 		layoutLag: store.LayoutLag,
 	}, nil
 }
