@@ -213,7 +213,7 @@ func dynamoFour(b *bench, caseName, lostCase, name string, processes int) subjec
 			for n, s := range t.stores {
 				all.Go(func() {
 					for turn := 0; turn < turns && errs[n] == nil; turn++ {
-						errs[n] = dynamoCycle(ctx, s, size)
+						errs[n] = dynamoCycle(ctx, s, newJobs(size))
 					}
 				})
 			}
@@ -240,11 +240,11 @@ func (t *dynamoTable) applied() (last uint64) {
 }
 
 // dynamoCycle enqueues, claims and finishes jobs. Other processes may claim them first.
-func dynamoCycle(ctx context.Context, s rota.Store, size int) error {
-	if err := enqueue(ctx, s, newJobs(size)); err != nil {
+func dynamoCycle(ctx context.Context, s rota.Store, jobs []rota.NewJob) error {
+	if err := enqueue(ctx, s, jobs); err != nil {
 		return err
 	}
-	reply, err := apply[*rota.Claimed](ctx, s, newClaim(size))
+	reply, err := apply[*rota.Claimed](ctx, s, newClaim(len(jobs)))
 	if err != nil || len(reply.Jobs) == 0 {
 		return err
 	}

@@ -11,6 +11,8 @@ import (
 	awsconfig "github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/rotajobs/rota"
 )
 
 // dynamoUnitsBenchmarks count what DynamoDB bills for a job from its enqueue to its end.
@@ -18,12 +20,14 @@ func dynamoUnitsBenchmarks() (all []benchmark) {
 	for _, one := range []struct {
 		name, parameters string
 		size             int
+		keyed            bool // each job has a unique key
 		most             float64
 	}{
-		{"thousands", "&layout=off", 1000, 1.5},
-		{"thousands, layout", "", 1000, 3.5},
-		{"one at a time", "&layout=off", 1, 0},
-		{"one at a time, layout", "", 1, 6},
+		{"thousands", "&layout=off", 1000, false, 1.5},
+		{"thousands, layout", "", 1000, false, 3.5},
+		{"one at a time", "&layout=off", 1, false, 0},
+		{"one at a time, layout", "", 1, false, 6},
+		{"one at a time, layout, key", "", 1, true, 0},
 	} {
 		name := dynamoCase + "units/" + strings.ReplaceAll(strings.ReplaceAll(one.name, ", ", "-"), " ", "-")
 		all = append(all, benchmark{
@@ -31,14 +35,14 @@ func dynamoUnitsBenchmarks() (all []benchmark) {
 			bars:  []bar{{caseName: name, subject: "rota", most: one.most}},
 			run: func(b *bench) error {
 				b.report.explain(name, "Write units of enqueue, claim and finish, "+one.name+", with params of the size of the other cases.")
-				return b.compare(name, dynamoUnits(b, name, one.parameters, one.size))
+				return b.compare(name, dynamoUnits(b, name, one.parameters, one.size, one.keyed))
 			},
 		})
 	}
 	return all
 }
 
-func dynamoUnits(b *bench, caseName, parameters string, size int) subject {
+func dynamoUnits(b *bench, caseName, parameters string, size int, keyed bool) subject {
 	turns := 2
 	if size == 1 {
 		turns = b.sized(40, 2)
@@ -56,7 +60,13 @@ func dynamoUnits(b *bench, caseName, parameters string, size int) subject {
 		},
 		part: func(ctx context.Context) error {
 			for range turns {
-				if err := dynamoCycle(ctx, t.stores[0], size); err != nil {
+				batch := newJobs(size)
+				for n := range batch {
+					if keyed {
+						batch[n].UniqueKey = rota.NewID().String()
+					}
+				}
+				if err := dynamoCycle(ctx, t.stores[0], batch); err != nil {
 					return err
 				}
 				jobs += size
