@@ -166,7 +166,7 @@ func (p *incarnation) waitReady() bool {
 	case <-p.ended:
 		return false
 	case <-time.After(waitMax):
-		p.serverDir.Fatalf("the server is not ready\n%s", p.serverDir.logTail())
+		p.serverDir.Fatalf("the server is not ready\n%s", p.stacks())
 		return false
 	}
 }
@@ -204,12 +204,20 @@ func (p *incarnation) stop() {
 	p.serverDir.Helper()
 	p.signal(syscall.SIGTERM)
 	if !p.endsWithin(waitMax) {
-		p.serverDir.Fatalf("the server does not stop\n%s", p.serverDir.logTail())
+		p.serverDir.Fatalf("the server does not stop\n%s", p.stacks())
 	}
 	if how := p.exitStatus(); how != "exit 0" {
 		p.serverDir.Errorf("after the signal to stop, the server ended with %s", how)
 	}
 	_ = p.stdin.Close()
+}
+
+// stacks ends a process that hangs, and returns the stacks of its goroutines.
+func (p *incarnation) stacks() string {
+	p.signal(syscall.SIGQUIT)
+	p.endsWithin(waitMax)
+	log := p.serverDir.log()
+	return log[max(0, strings.LastIndex(log, "SIGQUIT")):]
 }
 
 // endedBefore reports whether the process ended before a time.
