@@ -199,13 +199,20 @@ func (f *testCluster) freeze(s *testServer) {
 	f.faults.end(record)
 }
 
-// freezeAtPoint has a server freeze itself at a point, if it reaches the point, for
-// longer than its leases last.
+// freezeAtPoint has a server freeze itself at a point for longer than its leases last. A
+// server that has not reached the point by then is killed: it could freeze itself later.
 func (f *testCluster) freezeAtPoint(s *testServer, p killPoint) {
 	f.ensureKilled(s)
+	before := len(s.log())
 	record := f.faults.begin("freeze at a point", s)
 	proc := s.startProcess(p.env() + ":freeze")
 	time.Sleep(time.Second + longerThanLease())
+	if !strings.Contains(s.log()[before:], logFrozen) {
+		f.ensureKilled(s)
+		f.faults.end(record)
+		s.startUntilReady()
+		return
+	}
 	proc.signal(syscall.SIGCONT)
 	f.faults.end(record)
 	if !proc.waitReady() {

@@ -65,12 +65,16 @@ func (k *killer) reached(verb, when string) {
 	}
 }
 
+// logFrozen is what a process writes to its log before it freezes itself.
+const logFrozen = "crashtest: frozen at a point"
+
 // freezeSelf stops the process until it receives SIGCONT. The threads stop some time
 // after the signal, so the goroutine at the point waits here for SIGCONT.
 func freezeSelf() {
 	continued := make(chan os.Signal, 1)
 	signal.Notify(continued, syscall.SIGCONT)
 	defer signal.Stop(continued)
+	fmt.Fprintln(os.Stderr, logFrozen)
 	_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP)
 	<-continued
 }
