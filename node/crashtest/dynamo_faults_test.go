@@ -89,14 +89,16 @@ func (p requestPoint) matches(operation string, body []byte, answered bool) bool
 func (f *testCluster) killOnRequest(s *testServer, p requestPoint) (wait func(time.Duration) bool) {
 	reached := make(chan struct{})
 	once := sync.Once{}
-	s.dynamoProxy().Watch(func(operation string, body []byte, answered bool) {
+	s.dynamoProxy().Watch(func(operation string, body []byte, answered bool) (killed bool) {
 		if p.matches(operation, body, answered) {
 			once.Do(func() {
-				defer close(reached)
+				killed = true
 				s.incarnation().signal(syscall.SIGKILL)
-				s.incarnation().endsWithin(waitMax) // the request goes on after that
+				s.incarnation().endsWithin(waitMax)
+				close(reached)
 			})
 		}
+		return killed
 	})
 	return func(d time.Duration) bool {
 		defer s.dynamoProxy().Watch(nil)

@@ -45,7 +45,8 @@ type failurePlan struct {
 }
 
 // Watch is called before the server has a request, and again, with answered set, before the client has the answer. The request waits for it.
-type Watch func(operation string, body []byte, answered bool)
+// It reports whether to close the connection in place of passing the request or the answer on.
+type Watch func(operation string, body []byte, answered bool) (drop bool)
 
 // failure is a fault of some operations.
 type failure struct {

@@ -107,7 +107,9 @@ func (p *Proxy) stamp(h http.Header) {
 // forward sends a request to the server and counts its units. It returns nil if the server does not answer. A client that leaves does not
 // stop the request: it would reach DynamoDB all the same.
 func (p *Proxy) forward(r *request) *response {
-	p.show(r, false)
+	if p.show(r, false) {
+		return nil
+	}
 	out, err := http.NewRequestWithContext(context.WithoutCancel(r.ctx), http.MethodPost, p.server.endpoint, bytes.NewReader(r.body))
 	if err != nil {
 		return nil
@@ -123,18 +125,18 @@ func (p *Proxy) forward(r *request) *response {
 		return nil
 	}
 	p.countUnits(r, body)
-	p.show(r, true)
+	if p.show(r, true) {
+		return nil
+	}
 	return &response{in.StatusCode, in.Header, body}
 }
 
 // show calls the function of Watch.
-func (p *Proxy) show(r *request, answered bool) {
+func (p *Proxy) show(r *request, answered bool) (drop bool) {
 	p.mu.Lock()
 	watch := p.watch
 	p.mu.Unlock()
-	if watch != nil {
-		watch(r.operation, r.body, answered)
-	}
+	return watch != nil && watch(r.operation, r.body, answered)
 }
 
 func (p *Proxy) countUnits(r *request, body []byte) {

@@ -232,17 +232,22 @@ func TestRefusedAndFrozenClientsGoOnAfterHeal(t *testing.T) {
 func TestWatchSeesRequestsThatReachTheServer(t *testing.T) {
 	o := newOrchard(t)
 	var seen []string
-	o.Watch(func(operation string, body []byte, answered bool) {
+	o.Watch(func(operation string, body []byte, answered bool) bool {
 		if !strings.Contains(string(body), "watched") || o.has(t, "watched") != answered {
 			t.Errorf("%s, answered %t: %s", operation, answered, body)
 		}
 		seen = append(seen, operation)
+		return false
 	})
 	o.FailNext(1, Throttled)
 	if o.put(t.Context(), "watched") == nil {
 		t.Error("the first request was not throttled")
 	}
 	must(t, o.put(t.Context(), "watched"))
+	o.Watch(func(_ string, _ []byte, answered bool) bool { return !answered })
+	if o.put(t.Context(), "dropped") == nil || o.has(t, "dropped") {
+		t.Error("the request was not dropped")
+	}
 	o.Watch(nil)
 	must(t, o.put(t.Context(), "other"))
 	if strings.Join(seen, " ") != "PutItem PutItem" {
