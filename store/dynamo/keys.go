@@ -19,8 +19,8 @@ import (
 // keyClaim is a unique key that the next slot takes.
 type keyClaim struct {
 	record item
-	seen   string // job_sk of the record that is taken over; empty: there was none
-	item   item   // of the job
+	seen   item // the record that is taken over; nil: there was none
+	item   item // of the job
 }
 
 // keyWait is how long a record without its item is left alone: other programs write the record first.
@@ -116,7 +116,7 @@ func (l *commandLog) claimKeys(ctx context.Context, p *proposal, now time.Time) 
 				continue
 			}
 			shown := layoutItem([]*rota.Job{j}, l.replica.Applied().Index+1, &rota.Retention{})
-			claims[k] = keyClaim{record: newRecord(j.Type, j.UniqueKey, shown.text(attrSK)), seen: record.text(attrJobSK), item: shown}
+			claims[k] = keyClaim{record: newRecord(j.Type, j.UniqueKey, shown.text(attrSK)), seen: record, item: shown}
 		}
 		if len(p.held) == before {
 			p.claims = claims
@@ -240,8 +240,12 @@ func (c *keyClaim) writes(t *table) []types.TransactWriteItem {
 
 // condition is that nobody has changed the record.
 func (c *keyClaim) condition() (expression *string, names map[string]string, values item) {
-	if c.seen == "" {
+	if c.seen == nil {
 		return aws.String(isNew), nil, nil
 	}
-	return aws.String("#sk = :seen"), map[string]string{"#sk": attrJobSK}, item{":seen": stringValue(c.seen)}
+	names = map[string]string{"#sk": attrJobSK}
+	if value := c.seen[attrJobSK]; value != nil {
+		return aws.String("#sk = :seen"), names, item{":seen": value}
+	}
+	return aws.String("attribute_not_exists(#sk)"), names, nil // not a record; its key is that of one
 }

@@ -64,7 +64,7 @@ func (l *commandLog) claimOneFirst(ctx context.Context, c *keyClaim) error {
 	for name, value := range c.item {
 		expiring[name] = value
 	}
-	expiring.expires(time.Now().Add(claimTTL)) // the layout writes it without, once it is in the log
+	expiring.expires(l.readClock().Add(claimTTL)) // the layout writes it without, once it is in the log
 	if err := l.table.put(ctx, "claim key", expiring); err != nil {
 		return err
 	}

@@ -85,6 +85,13 @@ func TestKeysAreSharedWithOtherPrograms(t *testing.T) {
 			t.Error("a group that was refused has taken a key")
 		}
 
+		odd := recordKey("daily_summary", keyed(10).UniqueKey)
+		odd["note"] = stringValue("no record")
+		must(t, s.log.table.put(t.Context(), "test", odd))
+		if got := enqueue(t, s, keyed(10))[0]; got.Duplicate || holderOf(t, s, "daily_summary", keyed(10).UniqueKey) != place(got.Job) {
+			t.Errorf("a record without job_sk was not taken over: %+v", got)
+		}
+
 		dead := foreign(time.Now(), "daily_summary", stringValue(`{}`))
 		dead[attrStatus] = stringValue(statusDead)
 		putItem(t, s, dead)
