@@ -50,9 +50,12 @@ func (l *commandLog) openReplica(ctx context.Context, path string) error {
 // openChecked opens the replica and reads all its pages. SQLite would notice damage only when it needs a page, and
 // the rows of a replica decide commands.
 func (l *commandLog) openChecked(ctx context.Context) (err error) {
-	lost := isWALLost(l.path)
+	isNew, lost := !exists(l.path), isWALLost(l.path)
 	if l.replica, err = sqlite.OpenReplica(l.path, l.replicaConfig()); err != nil {
 		return err
+	}
+	if isNew {
+		return nil
 	}
 	if _, err = sqlite.CheckReplica(ctx, l.path); err == nil && lost {
 		err = rota.Errorf(rota.Internal, "dynamodb: open", "the replica was not closed, and its file -wal is missing")

@@ -3,10 +3,8 @@ package sqlite
 import (
 	"bytes"
 	"context"
-	"flag"
 	"fmt"
 	"slices"
-	"strconv"
 	"testing"
 
 	"github.com/rotajobs/rota"
@@ -30,7 +28,7 @@ func TestConformanceThroughCodec(t *testing.T) {
 		storetest.Run(t, h)
 		return
 	}
-	fewerChecks(t, depth.Of(3, 8, 8))
+	storetest.FewerChecks(t, depth.Of(3, 8, 8))
 	t.Run("RandomAgainstModel", func(t *testing.T) { storetest.RandomAgainstModel(t, h) })
 	storetest.StoriesOf(t, h, codecStories...)
 }
@@ -40,17 +38,6 @@ var codecStories = []string{
 	"enqueue", "unique", "ready", "claim", "extend", "note", "finish", "retry", "cancel", "edit", "move", "reap", "recover", "all", "batch",
 	"resend", "late resend", "invalid", "refused", "types", "templates", "schedules", "switches", "owners", "expect", "dry run", "fire", "trigger",
 	"depend", "group", "limits", "reservations", "prune", "redrive", "remember", "webhooks", "principals", "grants", "tokens", "secrets", "access records",
-}
-
-// fewerChecks limits how many random cases each check of this test tries.
-func fewerChecks(t *testing.T, most int) {
-	checks := flag.Lookup("rapid.checks")
-	was := checks.Value.String()
-	if n, err := strconv.Atoi(was); err != nil || n <= most {
-		return
-	}
-	must(t, checks.Value.Set(strconv.Itoa(most)))
-	t.Cleanup(func() { must(t, checks.Value.Set(was)) })
 }
 
 // encodedStore encodes and decodes each batch and its results.
