@@ -244,8 +244,8 @@ func (c *keyClaim) condition() (expression *string, names map[string]string, val
 		return aws.String(isNew), nil, nil
 	}
 	names = map[string]string{"#sk": attrJobSK}
-	if value := c.seen[attrJobSK]; value != nil {
-		return aws.String("#sk = :seen"), names, item{":seen": value}
+	if c.seen[attrJobSK] == nil { // another program has written a record that refers to nothing
+		return aws.String("attribute_not_exists(#sk)"), names, nil
 	}
-	return aws.String("attribute_not_exists(#sk)"), names, nil // not a record; its key is that of one
+	return aws.String("#sk = :seen"), names, item{":seen": c.seen[attrJobSK]}
 }

@@ -1,6 +1,7 @@
 package dynamo
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/store/dynamo/dyntest"
@@ -199,5 +201,30 @@ func TestManyKeysAtOnce(t *testing.T) {
 			return fmt.Errorf("there are %d items of %d jobs", len(there), len(jobs))
 		}
 		return checkItems(t, s)
+	})
+}
+
+// TestRecordThatRefersToNothingIsTakenOver covers a record of another program without a readable job_sk.
+func TestRecordThatRefersToNothingIsTakenOver(t *testing.T) {
+	onServers(t, func(t *testing.T, server *dyntest.Server) {
+		s := openTest(t, server.URL(server.TableName(t))+layoutParameters)
+		defer s.Close()
+		for key, sk := range map[string]types.AttributeValue{"none": nil, "number": numberValue(1)} {
+			record := recordKey("user_sync", key)
+			if sk != nil {
+				record[attrJobSK] = sk
+			}
+			if err := s.log.table.put(t.Context(), "test", record); err != nil {
+				t.Fatal(err)
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+			defer cancel()
+			results, err := s.Apply(ctx, rota.Batch{Commands: []rota.Command{
+				&rota.Enqueue{Meta: rota.NewMeta(""), Jobs: []rota.NewJob{{Type: "user_sync", UniqueKey: key}}},
+			}})
+			if err != nil || results[0].Err != nil {
+				t.Errorf("%s: %v, %+v", key, err, results)
+			}
+		}
 	})
 }
