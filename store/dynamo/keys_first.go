@@ -33,9 +33,11 @@ func (l *commandLog) fitsTransaction(claims map[itemKey]keyClaim) bool {
 // claimAge is how long the items of keys that were claimed first are left alone: their slot follows.
 const claimAge = 5 * time.Second
 
-// isYoungClaim reports whether an item of no execution was written a moment ago for a slot that follows.
+// isYoungClaim reports whether an item of no execution was written a moment ago for a slot that follows. The item of an
+// execution that was pruned may have a later TTL.
 func isYoungClaim(i item, now time.Time) bool {
-	return i[attrEntry] != nil && i.number(attrTTL) > now.Add(claimTTL-claimAge).Unix()
+	written := time.Unix(i.number(attrTTL), 0).Add(-claimTTL)
+	return i[attrEntry] != nil && now.Sub(written).Abs() < claimAge
 }
 
 // claimFirst writes the records and items of keys. It begins with one, so that of two processes that want the same keys

@@ -228,3 +228,23 @@ func TestRecordThatRefersToNothingIsTakenOver(t *testing.T) {
 		}
 	})
 }
+
+// TestKeyOfPrunedJobIsTakenOver covers an execution that was pruned by number, long before its item expires.
+func TestKeyOfPrunedJobIsTakenOver(t *testing.T) {
+	server := dyntest.Shared(t, dyntest.Dynoxide)
+	s := openTest(t, server.URL(server.TableName(t))+layoutParameters)
+	defer s.Close()
+	pruned := foreign(time.Now(), "user_sync", stringValue(`{}`))
+	pruned[attrEntry], pruned[attrStatus] = numberValue(1), stringValue(statusCompleted)
+	pruned.expires(time.Now().Add(20 * 24 * time.Hour))
+	putItem(t, s, pruned)
+	putRecord(t, s, "user_sync", "u1", pruned.text(attrSK))
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	results, err := s.Apply(ctx, rota.Batch{Commands: []rota.Command{
+		&rota.Enqueue{Meta: rota.NewMeta(""), Jobs: []rota.NewJob{{Type: "user_sync", UniqueKey: "u1"}}},
+	}})
+	if err != nil || results[0].Err != nil || results[0].Reply.(*rota.Enqueued).Jobs[0].Duplicate {
+		t.Errorf("%v, %+v", err, results)
+	}
+}
