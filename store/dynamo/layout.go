@@ -189,7 +189,7 @@ func (y *layout) change(ctx context.Context, changed *sqlite.ChangedExecution) (
 		c.writes, c.record = append(c.writes, putRequest(c.record.record)), nil
 	}
 	if !first.PlanTime.IsZero() && first.Schedule != "" {
-		c.writes = append(c.writes, putRequest(newRecord(first.Type, first.Schedule+"#"+itemTime(first.PlanTime), now.text(attrSK))))
+		c.writes = append(c.writes, putRequest(planRecord(first, now)))
 	}
 	for _, sk := range old {
 		c.writes = append(c.writes, deleteRequest(sk))

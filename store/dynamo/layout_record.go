@@ -42,6 +42,15 @@ func changeOfRecord(first, last *rota.Job, now item, old []string) *recordChange
 	return c
 }
 
+// planRecord returns the record of a planned time. It expires with the item of its execution.
+func planRecord(first *rota.Job, now item) item {
+	record := newRecord(first.Type, first.Schedule+"#"+itemTime(first.PlanTime), now.text(attrSK))
+	if ttl := now[attrTTL]; ttl != nil {
+		record[attrTTL] = ttl
+	}
+	return record
+}
+
 // recordPlacesMax is how many values a condition has at most.
 const recordPlacesMax = 90
 

@@ -409,3 +409,16 @@ func TestItemsFollowAnotherLeader(t *testing.T) {
 		t.Errorf("the lag is %s", lag)
 	}
 }
+
+// TestRecordOfPlanExpires covers the records of planned times, which nothing else removes.
+func TestRecordOfPlanExpires(t *testing.T) {
+	job := &rota.Job{Type: "user_sync", Schedule: "daily", PlanTime: time.Now()}
+	running := key(jobPK, "scheduled#x")
+	if record := planRecord(job, running); record[attrTTL] != nil || record.text(attrJobSK) != "scheduled#x" {
+		t.Errorf("the record of a running job is %v", shown(record))
+	}
+	running.expires(time.Now())
+	if record := planRecord(job, running); record[attrTTL] != running[attrTTL] {
+		t.Errorf("the record of a job that has ended is %v", shown(record))
+	}
+}
