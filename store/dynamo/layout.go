@@ -2,6 +2,7 @@ package dynamo
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -78,7 +79,9 @@ func (y *layout) write(ctx context.Context) error {
 		if len(changed) == 0 {
 			return y.storeMark(ctx)
 		}
-		if err := y.writeItems(ctx, changed); err != nil {
+		if err := y.writeItems(ctx, changed); errors.Is(err, errOtherWriter) {
+			return nil
+		} else if err != nil {
 			return err
 		}
 		if err := y.log.replica.Settle(ctx, changed); err != nil {
@@ -87,6 +90,9 @@ func (y *layout) write(ctx context.Context) error {
 	}
 	return nil
 }
+
+// errOtherWriter is the error of a process that does not lead any more. Its notes stay for the mark of the next leader.
+var errOtherWriter = errors.New("another process writes the items")
 
 // itemChange is what brings the item of an execution up to date.
 type itemChange struct {
@@ -111,10 +117,20 @@ func (y *layout) writeItems(ctx context.Context, changed []sqlite.ChangedExecuti
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(layoutAtOnce)
 	for _, chunk := range requestChunks(lastOfEachKey(writes)) {
-		group.Go(func() error { return y.log.table.writeMany(ctx, "write items", chunk) })
+		group.Go(func() error {
+			if !y.log.lead.leads() { // the next leader may have written a later state
+				return errOtherWriter
+			}
+			return y.log.table.writeMany(ctx, "write items", chunk)
+		})
 	}
 	for _, r := range records {
-		group.Go(func() error { return r.write(ctx, y.log.table) })
+		group.Go(func() error {
+			if !y.log.lead.leads() {
+				return errOtherWriter
+			}
+			return r.write(ctx, y.log.table)
+		})
 	}
 	return group.Wait()
 }
