@@ -207,7 +207,10 @@ func payloadOf(i item) (json.RawMessage, error) {
 		return json.RawMessage(value.Value), nil
 	case *types.AttributeValueMemberM:
 		text, err := json.Marshal(plain(value))
-		return text, err
+		if err != nil {
+			return nil, rota.Invalidf(attrPayload, "cannot be written as JSON: %v", err)
+		}
+		return text, nil
 	}
 	return nil, rota.Invalidf(attrPayload, "is neither a map nor JSON text")
 }
@@ -224,6 +227,8 @@ func plain(value types.AttributeValue) any {
 	case *types.AttributeValueMemberB:
 		return value.Value
 	case *types.AttributeValueMemberSS:
+		return value.Value
+	case *types.AttributeValueMemberBS:
 		return value.Value
 	case *types.AttributeValueMemberNS:
 		numbers := make([]json.Number, len(value.Value))

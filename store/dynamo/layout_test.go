@@ -422,3 +422,10 @@ func TestRecordOfPlanExpires(t *testing.T) {
 		t.Errorf("the record of a job that has ended is %v", shown(record))
 	}
 }
+
+func TestPayloadOfBinarySet(t *testing.T) {
+	payload := &types.AttributeValueMemberM{Value: item{"set": &types.AttributeValueMemberBS{Value: [][]byte{{1, 2}}}}}
+	if text, err := payloadOf(item{attrPayload: payload}); err != nil || string(text) != `{"set":["AQI="]}` {
+		t.Errorf("%s, %v", text, err)
+	}
+}
