@@ -131,7 +131,8 @@ func (t *table) fault(act string, err error) error {
 		return &rota.Error{Code: rota.Unavailable, Act: act, Reason: fmt.Sprintf("the table %s cannot be reached", t.name), Err: err, Hint: "check the region, the endpoint and the network"}
 	}
 	switch api.ErrorCode() {
-	case "AccessDeniedException", "UnrecognizedClientException", "MissingAuthenticationTokenException", "ExpiredTokenException":
+	case "AccessDeniedException", "UnrecognizedClientException", "MissingAuthenticationTokenException", "ExpiredTokenException",
+		"InvalidSignatureException", "RequestTimeTooSkewed", "RequestExpired":
 		return &rota.Error{
 			Code: rota.Unavailable, Act: act, Reason: "AWS refuses the request: " + api.ErrorMessage(),
 			Hint: "give the credentials of this process the right that is named; docs/dynamodb.md has the policy",
