@@ -258,9 +258,15 @@ func (p *poller) refuse(ctx context.Context, i item, why error) error {
 	if code := rota.CodeOf(why); !errors.As(why, &known) || code == rota.Unavailable || code == rota.Internal {
 		return why
 	}
+	const others = 100 // bytes that the other attributes grow by, or more
+	reason := cut(why.Error(), max(0, min(lastErrorMax, itemBytesMax-i.size()-others)))
 	_, err := p.log.table.update(ctx, "refuse item", i.key(),
 		"SET #status = :dead, #error = :why, #rota = :entry", "#status = :pending AND attribute_not_exists(#rota)",
 		map[string]string{"#status": attrStatus, "#error": attrLastError, "#rota": attrEntry},
-		item{":dead": stringValue(statusDead), ":pending": stringValue(statusPending), ":why": stringValue(cut(why.Error(), lastErrorMax)), ":entry": numberValue(0)})
+		item{":dead": stringValue(statusDead), ":pending": stringValue(statusPending), ":why": stringValue(reason), ":entry": numberValue(0)})
+	if isValidation(err) { // it has no space for them, and must not stop the others
+		p.log.logger.Warn("an item of another program cannot be enqueued, and is too large to be a dead letter", "SK", i.text(attrSK), "error", why)
+		return nil
+	}
 	return err
 }

@@ -60,6 +60,50 @@ func (i item) number(name string) int64 {
 // expires sets when DynamoDB may remove the item.
 func (i item) expires(at time.Time) { i[attrTTL] = numberValue(at.Unix()) }
 
+// itemBytesMax is the size of an item from which on DynamoDB refuses it.
+const itemBytesMax = 400 << 10
+
+// size returns how many bytes DynamoDB counts for the item, or a few more.
+func (i item) size() (bytes int) {
+	for name, value := range i {
+		bytes += len(name) + sizeOf(value)
+	}
+	return bytes
+}
+
+func sizeOf(value types.AttributeValue) int {
+	bytes := 3 // of a list or a map
+	switch value := value.(type) {
+	case *types.AttributeValueMemberS:
+		return len(value.Value)
+	case *types.AttributeValueMemberN:
+		return len(value.Value) + 1
+	case *types.AttributeValueMemberB:
+		return len(value.Value)
+	case *types.AttributeValueMemberSS:
+		for _, v := range value.Value {
+			bytes += len(v)
+		}
+	case *types.AttributeValueMemberNS:
+		for _, v := range value.Value {
+			bytes += len(v) + 1
+		}
+	case *types.AttributeValueMemberBS:
+		for _, v := range value.Value {
+			bytes += len(v)
+		}
+	case *types.AttributeValueMemberL:
+		for _, v := range value.Value {
+			bytes += sizeOf(v) + 1
+		}
+	case *types.AttributeValueMemberM:
+		for name, v := range value.Value {
+			bytes += len(name) + sizeOf(v) + 1
+		}
+	}
+	return bytes
+}
+
 // itemKey is a key that can be compared.
 type itemKey struct{ pk, sk string }
 

@@ -164,7 +164,7 @@ func requestChunks(requests []types.WriteRequest) (chunks [][]types.WriteRequest
 	for _, r := range requests {
 		size := 1 << 10
 		if r.PutRequest != nil {
-			size += len(item(r.PutRequest.Item).text(attrPayload)) + len(item(r.PutRequest.Item).text(attrLastError))
+			size += item(r.PutRequest.Item).size()
 		}
 		if len(chunk) == writesAtOnce || bytes+size > bytesMax && len(chunk) > 0 {
 			chunks, chunk, bytes = append(chunks, chunk), nil, 0
@@ -266,9 +266,21 @@ func (y *layout) overForeign(ctx context.Context, now item, places []string) (it
 			there[attrPayload] = payload
 			delete(there, attrPayloadBytes)
 		}
-		return there, nil
+		return fitted(there), nil
 	}
 	return now, nil
+}
+
+// fitted leaves attributes out of the item of another program that would be too large with those of Rota.
+func fitted(i item) item {
+	if i.size() > itemBytesMax {
+		delete(i, attrLastError)
+	}
+	if i.size() > itemBytesMax {
+		i[attrPayloadBytes] = numberValue(int64(sizeOf(i[attrPayload])))
+		delete(i, attrPayload)
+	}
+	return i
 }
 
 // storeMark stores up to which entry all items are written.

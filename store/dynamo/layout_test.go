@@ -429,3 +429,28 @@ func TestPayloadOfBinarySet(t *testing.T) {
 		t.Errorf("%s, %v", text, err)
 	}
 }
+
+// TestItemAtTheSizeLimit covers items of other programs that have no space for the attributes of Rota.
+func TestItemAtTheSizeLimit(t *testing.T) {
+	server := dyntest.Shared(t, dyntest.Dynoxide)
+	s := openTest(t, server.URL(server.TableName(t))+layoutParameters)
+	defer s.Close()
+	fill := func(i item) item {
+		i[attrPayload] = stringValue("")
+		i[attrPayload] = stringValue(`{"a":"` + strings.Repeat("x", itemBytesMax-i.size()-20) + `"}`)
+		return i
+	}
+	valid, refused := fill(foreign(time.Now(), "user_sync", nil)), fill(foreign(time.Now().Add(-time.Second), "not a type", nil))
+	last := foreign(time.Now(), "user_sync", stringValue(`{}`))
+	for _, i := range []item{valid, refused, last} {
+		putItem(t, s, i)
+	}
+	for _, i := range []item{valid, last} {
+		eventually(t, 10*time.Second, func() error {
+			if there := items(t, s)[i.text(attrSK)]; there[attrEntry] == nil {
+				return fmt.Errorf("the item %s is not kept current", i.text(attrSK))
+			}
+			return nil
+		})
+	}
+}
