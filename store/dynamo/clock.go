@@ -16,6 +16,7 @@ type serviceClock struct {
 	mu    sync.Mutex
 	known bool
 	at    time.Time     // of the process, when the interval held
+	wall  time.Time     // the same by the wall clock, without a reading of the monotonic clock
 	lo    time.Duration // the time of the service minus the time of the process is at least lo
 	hi    time.Duration // and at most hi
 	base  time.Time     // of the process; durations count from it, by the monotonic clock
@@ -29,7 +30,7 @@ func newServiceClock() *serviceClock { return &serviceClock{base: time.Now()} }
 // answered adds an answer with a date to a request of this process.
 func (c *serviceClock) answered(sent, received time.Time, date string) {
 	service, err := http.ParseTime(date)
-	if err != nil {
+	if err != nil || slept(received.Sub(sent), received.Round(0).Sub(sent.Round(0))) {
 		return
 	}
 	c.mu.Lock()
@@ -39,21 +40,31 @@ func (c *serviceClock) answered(sent, received time.Time, date string) {
 	hi := offset + time.Second - sent.Sub(c.base)
 	c.widen(received)
 	if !c.known || lo > c.hi || hi < c.lo { // the first answer, or one of a clock that was set
-		c.known, c.at, c.lo, c.hi = true, received, lo, hi
+		c.known, c.at, c.wall, c.lo, c.hi = true, received, received.Round(0), lo, hi
 		return
 	}
 	c.lo, c.hi = max(c.lo, lo), min(c.hi, hi)
 }
 
-// widen makes the interval longer by the drift since it held.
+// widen makes the interval longer by the drift since it held. After a sleep of the machine the interval is unknown.
 func (c *serviceClock) widen(now time.Time) {
 	passed := now.Sub(c.at)
+	if c.known && slept(passed, now.Round(0).Sub(c.wall)) {
+		c.known = false
+	}
 	if !c.known || passed <= 0 {
 		return
 	}
 	drift := time.Duration(float64(passed) * driftMax)
-	c.at, c.lo, c.hi = now, c.lo-drift, c.hi+drift
+	c.at, c.wall, c.lo, c.hi = now, now.Round(0), c.lo-drift, c.hi+drift
 }
+
+// sleepMin is how much a time differs between the wall clock and the monotonic clock if the machine has slept in it.
+const sleepMin = 100 * time.Millisecond
+
+// slept reports whether the monotonic clock may have stood still, because the wall clock went on. If someone has set the
+// wall clock it says so too, which costs a request.
+func slept(monotonic, wall time.Duration) bool { return (wall - monotonic).Abs() > sleepMin }
 
 // read returns the time of the service, and how far it may be off in both directions together.
 func (c *serviceClock) read() (now time.Time, width time.Duration, known bool) {
@@ -63,7 +74,9 @@ func (c *serviceClock) read() (now time.Time, width time.Duration, known bool) {
 		return time.Time{}, 0, false
 	}
 	at := time.Now()
-	c.widen(at)
+	if c.widen(at); !c.known {
+		return time.Time{}, 0, false
+	}
 	width = c.hi - c.lo
 	return c.base.Round(0).Add(at.Sub(c.base) + c.lo + width/2).UTC().Truncate(time.Microsecond), width, true
 }
