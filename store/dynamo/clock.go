@@ -39,7 +39,11 @@ func (c *serviceClock) answered(sent, received time.Time, date string) {
 	lo := offset - received.Sub(c.base)
 	hi := offset + time.Second - sent.Sub(c.base)
 	c.widen(received)
-	if !c.known || lo > c.hi || hi < c.lo { // the first answer, or one of a clock that was set
+	if c.known && (lo > c.hi || hi < c.lo) { // a clock that was set, or an answer of something else; the next one tells
+		c.known = false
+		return
+	}
+	if !c.known {
 		c.known, c.at, c.wall, c.lo, c.hi = true, received, received.Round(0), lo, hi
 		return
 	}

@@ -24,3 +24,26 @@ func TestClockIsUnknownAfterSleep(t *testing.T) {
 		t.Errorf("after the next answer it is %s", at)
 	}
 }
+
+// TestOneAnswerDoesNotSetTheClock covers an error page of a proxy, which has the date of the proxy.
+func TestOneAnswerDoesNotSetTheClock(t *testing.T) {
+	c := newServiceClock()
+	now := time.Now()
+	answer := func(offset time.Duration) {
+		c.answered(now, now, now.Add(offset).UTC().Format(http.TimeFormat))
+	}
+	answer(0)
+	answer(time.Hour)
+	if at, _, known := c.read(); known {
+		t.Errorf("after two answers that differ it is %s", at)
+	}
+	answer(0)
+	if at, _, known := c.read(); !known || at.After(now.Add(2*time.Second)) {
+		t.Errorf("after the third answer it is %s, %v", at, known)
+	}
+	answer(time.Hour)
+	answer(time.Hour)
+	if at, _, known := c.read(); !known || at.Before(now.Add(58*time.Minute)) {
+		t.Errorf("after two answers of a clock that was set it is %s, %v", at, known)
+	}
+}
