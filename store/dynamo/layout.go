@@ -50,13 +50,17 @@ func markKey() item { return key("rota#layout", "mark") }
 // run writes items until the context ends.
 func (y *layout) run(ctx context.Context) {
 	failures := outage{logger: y.log.logger}
+	settled := false // a replica that was filled has notes of items that earlier leaders have written
 	for wait := layoutEvery; sleep(ctx, wait) == nil; {
 		wait = layoutEvery
 		var err error
-		if y.log.lead.leads() {
+		if leads := y.log.lead.leads(); leads && settled {
 			err = y.write(ctx)
 		} else {
-			wait, err = settleEvery, y.settle(ctx)
+			if err = y.settle(ctx); !leads {
+				wait = settleEvery
+			}
+			settled = err == nil
 		}
 		if ctx.Err() != nil {
 			return

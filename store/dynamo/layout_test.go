@@ -454,3 +454,34 @@ func TestItemAtTheSizeLimit(t *testing.T) {
 		})
 	}
 }
+
+// TestFilledReplicaKeepsItems covers a leader with a replica that has all slots of the log to apply again.
+func TestFilledReplicaKeepsItems(t *testing.T) {
+	server := dyntest.Shared(t, dyntest.Dynoxide)
+	url := server.URL(server.TableName(t)) + layoutParameters
+	s := openTest(t, url)
+	job := enqueue(t, s, rota.NewJob{Type: "user_sync"})[0].Job
+	eventually(t, 10*time.Second, func() error {
+		mark, err := s.log.table.get(t.Context(), "test", markKey())
+		if err == nil && mark.number(attrEntry) == 0 {
+			err = fmt.Errorf("there is no mark")
+		}
+		return err
+	})
+	if _, err := s.log.table.remove(t.Context(), "test", key(jobPK, place(job)), "", nil, nil); err != nil {
+		t.Fatal(err)
+	}
+	must(t, s.Close())
+	filled := openTest(t, url)
+	defer filled.Close()
+	next := enqueue(t, filled, rota.NewJob{Type: "user_sync"})[0].Job
+	eventually(t, 10*time.Second, func() error {
+		if items(t, filled)[place(next)] == nil {
+			return fmt.Errorf("the leader writes no items")
+		}
+		return nil
+	})
+	if items(t, filled)[place(job)] != nil {
+		t.Error("an item that was written before was written again")
+	}
+}
