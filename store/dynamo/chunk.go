@@ -20,8 +20,6 @@ const (
 
 	chunksAtOnce = 8 // requests
 
-	// orphanTTL is when chunks are removed whose process ended before it took a slot. A chunk with a slot
-	// loses its TTL in no case: the log is kept for longer.
 	attrData = "data"
 )
 

@@ -27,9 +27,6 @@ const (
 	attrTTL = "ttl"
 )
 
-// errTransactions is the error of a server without transactions.
-var errTransactions = errors.New("the server has no transactions")
-
 // open creates the table if it does not exist and may be created, and refuses one that has another form.
 func (t *table) open(ctx context.Context, create bool) error {
 	described, err := t.describe(ctx)
