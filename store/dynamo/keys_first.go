@@ -88,6 +88,16 @@ func (l *commandLog) claimOneFirst(ctx context.Context, c *keyClaim) error {
 	return err
 }
 
+// unclaimTimeout bounds how long an append that has failed keeps the lock of the log.
+const unclaimTimeout = time.Second
+
+// unclaimSoon unclaims even if the caller has given up.
+func (l *commandLog) unclaimSoon(ctx context.Context, p *proposal) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), unclaimTimeout)
+	defer cancel()
+	l.unclaim(ctx, p)
+}
+
 // unclaim removes what was written for a slot that this process has not taken.
 func (l *commandLog) unclaim(ctx context.Context, p *proposal) {
 	group, ctx := errgroup.WithContext(ctx)

@@ -13,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/rotajobs/rota"
+	"github.com/rotajobs/rota/internal/logstore"
 	"github.com/rotajobs/rota/store/dynamo/dyntest"
 )
 
@@ -246,5 +247,22 @@ func TestKeyOfPrunedJobIsTakenOver(t *testing.T) {
 	}})
 	if err != nil || results[0].Err != nil || results[0].Reply.(*rota.Enqueued).Jobs[0].Duplicate {
 		t.Errorf("%v, %+v", err, results)
+	}
+}
+
+// TestKeysAreReleasedWhenCallerGivesUp covers keys that were written before a slot that was not tried.
+func TestKeysAreReleasedWhenCallerGivesUp(t *testing.T) {
+	server := dyntest.Shared(t, dyntest.Dynoxide)
+	s := openTest(t, server.URL(server.TableName(t))+layoutParameters)
+	defer s.Close()
+	record := newRecord("user_sync", "u1", place(&rota.Job{CreatedAt: time.Now()}))
+	p := newProposal(logstore.Entry{})
+	p.claims = map[itemKey]keyClaim{keyOf(record): {record: record, item: key(jobPK, record.text(attrJobSK))}}
+	must(t, s.log.claimFirst(t.Context(), p))
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	s.log.unclaimSoon(ctx, p)
+	if holder := holderOf(t, s, "user_sync", "u1"); holder != "" || items(t, s)[record.text(attrJobSK)] != nil {
+		t.Errorf("the key is held by %s", holder)
 	}
 }

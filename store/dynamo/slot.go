@@ -81,6 +81,9 @@ func (l *commandLog) take(ctx context.Context, s *slot, p *proposal) (taken slot
 	claims := p.claims
 	if len(claims) > 0 && !l.fitsTransaction(claims) {
 		if err := l.claimFirst(ctx, p); err != nil {
+			if !errors.Is(err, errKeysChanged) { // then append does it
+				l.unclaimSoon(ctx, p) // the slot was not tried
+			}
 			return slot{}, err
 		}
 		claims = nil
