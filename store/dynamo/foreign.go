@@ -10,6 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/internal/logstore"
@@ -139,20 +140,33 @@ func (p *poller) adopt(ctx context.Context, page []item, now time.Time, unique s
 	if len(commands) == 0 {
 		return nil
 	}
+	if !p.log.lead.leads() && unique == "" {
+		return nil // the next leader may have enqueued them, and their jobs may be pruned already
+	}
 	results, err := commit(ctx, logstore.Entry{Batch: rota.Batch{Commands: commands}})
 	if err != nil {
 		return err
 	}
-	for n, r := range results {
-		switch {
-		case r.Err == nil || r.Err.Code == rota.Busy || r.Err.Code == rota.Unavailable:
-		default:
-			if err := p.refuse(ctx, adopted[n], r.Err); err != nil {
-				return err
-			}
-		}
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(layoutAtOnce)
+	for n := range results {
+		group.Go(func() error { return p.mark(ctx, adopted[n], &results[n]) })
 	}
-	return nil
+	return group.Wait()
+}
+
+// mark notes in a foreign item that it was enqueued. Only its job tells that otherwise, until it is pruned.
+func (p *poller) mark(ctx context.Context, i item, r *rota.Result) error {
+	if r.Err != nil {
+		return p.refuse(ctx, i, r.Err)
+	}
+	submitted := r.Reply.(*rota.Enqueued).Jobs[0]
+	if job := submitted.Job; job == nil || job.ScopeID != i.text(attrSK) {
+		return p.refuse(ctx, i, &rota.Error{Code: rota.Conflict, Field: attrSK, Reason: "its UUID or its unique key is that of another job", Hint: "put the item with a new UUID"})
+	}
+	_, err := p.log.table.update(ctx, "mark item", i.key(), "SET #rota = :entry", "attribute_not_exists(#rota) AND attribute_exists("+attrPK+")",
+		map[string]string{"#rota": attrEntry}, item{":entry": numberValue(int64(p.log.replica.Applied().Index))})
+	return err
 }
 
 // command returns the command that enqueues a foreign item.
@@ -255,7 +269,7 @@ func plain(value types.AttributeValue) any {
 // refuse makes a foreign item a dead letter, unless its program has changed it in the meantime.
 func (p *poller) refuse(ctx context.Context, i item, why error) error {
 	var known *rota.Error
-	if code := rota.CodeOf(why); !errors.As(why, &known) || code == rota.Unavailable || code == rota.Internal {
+	if code := rota.CodeOf(why); !errors.As(why, &known) || code == rota.Unavailable || code == rota.Busy || code == rota.Internal {
 		return why
 	}
 	const others = 100 // bytes that the other attributes grow by, or more

@@ -23,9 +23,10 @@ type layout struct {
 	log       *commandLog
 	retention rota.Retention
 
-	applied  []appliedAt  // when the replica had which entries, from the oldest that is not written on
-	lagSince atomic.Int64 // since when the oldest change that is not written is in the replica, in microseconds; 0: all is written
-	marked   uint64       // entry of the stored mark
+	applied  []appliedAt     // when the replica had which entries, from the oldest that is not written on
+	lagSince atomic.Int64    // since when the oldest change that is not written is in the replica, in microseconds; 0: all is written
+	written  map[rota.ID]int // the attempts that the items of executions show, as far as this process has written them
+	marked   uint64          // entry of the stored mark
 	markedAt time.Time
 }
 
@@ -40,6 +41,7 @@ const (
 	layoutPage    = 1_000                  // executions that it writes between two settlements
 	layoutAtOnce  = 8                      // requests
 	writesAtOnce  = 25                     // items of one request
+	writtenMax    = 100_000                // executions with retries
 	markEvery     = 5 * time.Second        // how often the leader stores its mark
 	settleEvery   = 10 * time.Second       // how often others read it
 	layoutRequest = 5 * time.Second        // an older request is not sent: another process may lead
@@ -102,17 +104,22 @@ var errOtherWriter = errors.New("another process writes the items")
 type itemChange struct {
 	writes []types.WriteRequest
 	record *recordChange // nil: its deduplication record stays as it is
+
+	execution rota.ID
+	attempt   int // that the item shows afterwards; 0: none can follow
 }
 
 // writeItems writes the items of some executions.
 func (y *layout) writeItems(ctx context.Context, changed []sqlite.ChangedExecution) error {
 	var writes []types.WriteRequest
 	var records []*recordChange
+	changes := make([]itemChange, len(changed))
 	for i := range changed {
 		change, err := y.change(ctx, &changed[i])
 		if err != nil {
 			return err
 		}
+		changes[i].execution, changes[i].attempt = change.execution, change.attempt
 		writes = append(writes, change.writes...)
 		if change.record != nil {
 			records = append(records, change.record)
@@ -136,7 +143,26 @@ func (y *layout) writeItems(ctx context.Context, changed []sqlite.ChangedExecuti
 			return r.write(ctx, y.log.table)
 		})
 	}
-	return group.Wait()
+	err := group.Wait()
+	if err == nil {
+		y.noteWritten(changes)
+	}
+	return err
+}
+
+// noteWritten notes which attempts the items show, so that the next change need not delete the items of earlier ones
+// again.
+func (y *layout) noteWritten(changes []itemChange) {
+	if y.written == nil || len(y.written) > writtenMax {
+		y.written = map[rota.ID]int{}
+	}
+	for i := range changes {
+		if c := &changes[i]; c.attempt > 1 {
+			y.written[c.execution] = c.attempt
+		} else {
+			delete(y.written, c.execution)
+		}
+	}
 }
 
 // lastOfEachKey drops requests whose item a later one writes, too: DynamoDB accepts one for each key.
@@ -195,7 +221,11 @@ func (y *layout) change(ctx context.Context, changed *sqlite.ChangedExecution) (
 	}
 	first, last := attempts[0], attempts[len(attempts)-1]
 	now := layoutItem(attempts, changed.Entry, &y.retention)
-	old := formerPlaces(attempts, changed.Moved, now.text(attrSK))
+	c.execution = changed.ID
+	if !last.Ended() || last.Sequel == rota.SequelRetry {
+		c.attempt = last.Attempt
+	}
+	old := formerPlaces(attempts[max(0, y.written[changed.ID]-1):], changed.Moved, now.text(attrSK))
 	if first.ScopeKind == rota.ItemScopeKind {
 		if now, err = y.overForeign(ctx, now, append([]string{now.text(attrSK)}, old...)); err != nil {
 			return c, err
@@ -307,6 +337,7 @@ func (y *layout) storeMark(ctx context.Context) error {
 
 // settle drops the notes of what the leader has written.
 func (y *layout) settle(ctx context.Context) error {
+	clear(y.written) // another process writes the items
 	mark, err := y.log.table.get(ctx, "read mark", markKey())
 	if err != nil || mark == nil {
 		return err

@@ -485,3 +485,35 @@ func TestFilledReplicaKeepsItems(t *testing.T) {
 		t.Error("an item that was written before was written again")
 	}
 }
+
+// TestPrunedItemIsNotEnqueuedAgain covers a job that was pruned before the leader has written its item.
+func TestPrunedItemIsNotEnqueuedAgain(t *testing.T) {
+	server := dyntest.Shared(t, dyntest.Dynoxide)
+	s := openTest(t, server.URL(server.TableName(t))+"&skew=2s&poll=1h")
+	defer s.Close()
+	eventually(t, 5*time.Second, func() error {
+		if !s.log.lead.leads() {
+			return fmt.Errorf("the process does not lead")
+		}
+		return nil
+	})
+	i := foreign(time.Now().Add(-time.Minute), "user_sync", stringValue(`{}`))
+	id := putItem(t, s, i)
+	must(t, s.log.poller.poll(t.Context()))
+	finish(t, s, claim(t, s, "user_sync"), rota.FinishItem{Outcome: rota.OutcomeCompleted})
+	apply[*rota.Pruned](t, s, &rota.Prune{Meta: rota.NewMeta(""), Executions: []rota.ID{id}})
+	must(t, s.log.poller.poll(t.Context()))
+	if j, err := s.Job(t.Context(), id); err == nil {
+		t.Errorf("the job was enqueued again: %+v", j)
+	}
+
+	twice := foreign(time.Now().Add(-time.Hour), "user_sync", stringValue(`{}`))
+	enqueued := enqueue(t, s, rota.NewJob{Type: "user_sync"})[0].Job
+	twice[attrSK] = stringValue(placeAt(time.Now().Add(-time.Hour), enqueued.ID))
+	putItem(t, s, twice)
+	s.log.poller.polls = 0 // the next one reads the last day again
+	must(t, s.log.poller.poll(t.Context()))
+	if there := items(t, s)[twice.text(attrSK)]; there.text(attrStatus) != statusDead || !strings.Contains(there.text(attrLastError), "UUID") {
+		t.Errorf("an item with the id of another job is %v", shown(there))
+	}
+}

@@ -98,6 +98,10 @@ func Shared(t testing.TB, kind Kind) *Server {
 	if shared.servers == nil {
 		shared.servers = map[Kind]*Server{}
 	}
+	if s := shared.servers[kind]; s != nil && s.process.hasExited() {
+		t.Logf("the server %s has ended by itself; the test has a new one", kind) // dynalite does so now and then
+		delete(shared.servers, kind)
+	}
 	if shared.servers[kind] == nil {
 		s, err := Open(kind)
 		if err != nil {
