@@ -15,7 +15,7 @@ import (
 var (
 	onBoth     = []string{"onEachStore(", "withLeaseOnEachStore("}
 	onSQLite   = []string{"newHarness(", "sqliteHarness, ", "newClockHarness(", "newServerDir(", "newCrash(", "store/sqlite/"}
-	onPostgres = []string{"newPostgresHarness(", "postgresHarness, ", "newTestCluster(", "store/postgres/"}
+	onPostgres = []string{"newPostgresHarness(", "postgresHarness, ", "newTestCluster(", "onSharedStores(", "store/postgres/"}
 )
 
 // Each row of the page must name tests for both stores. Each test must exist and must
