@@ -44,6 +44,19 @@ func (t *table) putChunks(ctx context.Context, name string, data []byte, expires
 
 var errNoChunk = errors.New("the table has no such item")
 
+// removeChunks removes the chunks of data.
+func (t *table) removeChunks(ctx context.Context, name string, count int64) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(chunksAtOnce)
+	for n := range int(count) {
+		group.Go(func() error {
+			_, err := t.remove(ctx, "remove chunk", chunkKey(name, n), "", nil, nil)
+			return err
+		})
+	}
+	return group.Wait()
+}
+
 // getChunks reads the data of chunks.
 func (t *table) getChunks(ctx context.Context, name string, count int64) ([]byte, error) {
 	parts := make([][]byte, count)

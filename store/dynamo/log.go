@@ -150,6 +150,7 @@ func (l *commandLog) append(ctx context.Context, p *proposal) (results []rota.Re
 			return nil, err
 		}
 		if p.isEmpty() {
+			l.removeBody(ctx, p)
 			return p.answers(nil), nil
 		}
 		there, err := l.take(ctx, s, p)
@@ -180,6 +181,7 @@ func (l *commandLog) append(ctx context.Context, p *proposal) (results []rota.Re
 			return p.answers(results), nil
 		}
 		if results, settled, err := l.afterLoss(ctx, p.entry, lost); err != nil || settled {
+			l.removeBody(ctx, p)
 			return results, err
 		}
 	}

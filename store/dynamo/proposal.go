@@ -16,6 +16,7 @@ type proposal struct {
 	id     rota.ID
 	body   []byte
 	chunks int64
+	stored int64 // chunks that are in the table under the id
 
 	commands []rota.Command             // of the entry, as the caller gave them
 	places   []int                      // of the commands of the entry in them; nil: all
@@ -73,11 +74,24 @@ func (p *proposal) isEmpty() bool {
 
 // encode encodes the entry with a new id. It writes a long body.
 func (l *commandLog) encode(ctx context.Context, p *proposal) (err error) {
+	l.removeBody(ctx, p)
 	p.id = rota.NewID()
 	if p.body, err = logstore.AppendEntry(nil, p.entry); err == nil && len(p.body) > inlineMax {
 		p.chunks, err = l.table.putChunks(ctx, p.id.String(), p.body, time.Time{})
+		p.stored = p.chunks
 	}
 	return err
+}
+
+// removeBody removes the chunks of a body that no slot refers to.
+func (l *commandLog) removeBody(ctx context.Context, p *proposal) {
+	if p.stored == 0 {
+		return
+	}
+	if err := l.table.removeChunks(ctx, p.id.String(), p.stored); err != nil {
+		l.logger.Debug("chunks that no slot refers to cannot be removed", "name", p.id, "error", err)
+	}
+	p.stored = 0
 }
 
 // lossWait is how long a process waits after it has lost some races in a row.
