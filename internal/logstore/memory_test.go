@@ -33,6 +33,8 @@ type node struct {
 	replica *sqlite.Replica
 	path    string
 
+	rival func() // appends an entry before the next one of this process; nil: none
+
 	mu sync.Mutex // held while entries are applied
 }
 
@@ -69,6 +71,16 @@ func (n *node) Now(context.Context) (time.Time, error) { return time.Now(), nil 
 func (n *node) Commit(ctx context.Context, e logstore.Entry) ([]rota.Result, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	if n.rival != nil && e.Unchanged != nil {
+		n.rival()
+		n.rival = nil
+		if _, err := n.applyUpTo(ctx, uint64(n.length())); err != nil {
+			return nil, err
+		}
+		if results, unchanged, err := e.Unchanged(ctx); err != nil || unchanged {
+			return results, err
+		}
+	}
 	body, err := logstore.AppendEntry(nil, &e)
 	if err != nil {
 		return nil, err

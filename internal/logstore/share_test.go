@@ -153,6 +153,26 @@ func TestSharedEventsGoWithTheNextEntry(t *testing.T) {
 	want(t, "the other", &othersB, rota.EventJobEnqueued)
 }
 
+// TestSharedEventsOutliveCommandThatIsNotAppended covers a claim whose job another process has claimed first.
+func TestSharedEventsOutliveCommandThatIsNotAppended(t *testing.T) {
+	nodes := openNodes(t, 2)
+	a, b := nodes[0], nodes[1]
+	var othersB seen
+	apply(t, a, enqueue(rota.NewJob{Type: "mail"}))
+	claim := func() rota.Command {
+		return &rota.Claim{Meta: rota.NewMeta(""), Worker: "w", Types: []string{"mail"}, Limit: 1, Lease: time.Minute, Seed: rota.NewToken()}
+	}
+	a.rival = func() { apply(t, b, claim()) }
+	a.Share([]rota.Event{{Kind: rota.EventNodeLeader, At: time.Now(), Name: "a"}})
+	if apply(t, a, claim()); a.length() != 2 {
+		t.Fatalf("the log has %d entries", a.length())
+	}
+	b.WatchOthers(othersB.see, nil)
+	apply(t, a, enqueue(rota.NewJob{Type: "mail"}))
+	b.catchUp(t)
+	want(t, "the other", &othersB, rota.EventJobEnqueued, rota.EventNodeLeader)
+}
+
 func TestSharedEventsGetAnEntryOfTheirOwn(t *testing.T) {
 	nodes := openNodes(t, 2)
 	a, b := nodes[0], nodes[1]

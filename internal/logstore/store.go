@@ -61,9 +61,13 @@ func (s *Store) Apply(ctx context.Context, b rota.Batch) ([]rota.Result, error) 
 
 // commit appends commands to the log, unless they change nothing.
 func (s *Store) commit(ctx context.Context, b rota.Batch) ([]rota.Result, error) {
-	e := Entry{Batch: b}
+	e, appended := Entry{Batch: b}, true
 	if mayChangeNothing(b.Commands) {
-		e.Unchanged = func(ctx context.Context) ([]rota.Result, bool, error) { return s.try(ctx, b) }
+		e.Unchanged = func(ctx context.Context) (results []rota.Result, unchanged bool, err error) {
+			results, unchanged, err = s.try(ctx, b)
+			appended = err != nil || !unchanged
+			return results, unchanged, err
+		}
 		if !s.claims.expectJobs(b.Commands) {
 			if results, unchanged, err := s.tryCurrent(ctx, b); err != nil || unchanged {
 				return results, err
@@ -72,6 +76,9 @@ func (s *Store) commit(ctx context.Context, b rota.Batch) ([]rota.Result, error)
 	}
 	e.Shared = s.shared.take()
 	results, err := s.log.Commit(ctx, e)
+	if !appended && len(e.Shared) > 0 {
+		s.Share(e.Shared) // with the next entry
+	}
 	if err == nil {
 		s.claims.note(b.Commands, results)
 	}
