@@ -41,7 +41,7 @@ func (y *leadership) run(ctx context.Context) {
 	}
 	giving, done := context.WithTimeout(context.Background(), time.Second)
 	defer done()
-	_, _ = y.log.table.remove(giving, "resign", leaderKey(), "#process = :self",
+	_, _ = y.log.table.remove(giving, "give up lead", leaderKey(), "#process = :self",
 		map[string]string{"#process": attrProcess}, item{":self": stringValue(y.log.self.String())})
 }
 
