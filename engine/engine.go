@@ -148,6 +148,9 @@ func (e *Engine) checkStore() error {
 	if store, partial := rota.StoreAs[interface{ CheckEngine() error }](e.store); partial && !e.config.Remote {
 		return store.CheckEngine()
 	}
+	if store, bounded := rota.StoreAs[interface{ CheckLease(time.Duration) error }](e.store); bounded && !e.config.Remote {
+		return store.CheckLease(e.config.Lease)
+	}
 	return nil
 }
 

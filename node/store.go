@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -35,11 +36,31 @@ func (n *Node) openBackend(ctx context.Context) (backend, error) {
 		return n.openPostgres()
 	}
 	path := storePath(n.config.Store)
+	if err := n.checkNoReplica(path); err != nil {
+		return backend{}, err
+	}
 	file, err := sqlite.OpenWith(path, sqlite.Config{Clock: n.clock, Logger: n.logger, AllowLinks: n.config.AllowLinks, AllowMoved: n.config.AllowMoved})
 	if err != nil {
 		return backend{}, err
 	}
 	return backend{Store: file, backup: file.Backup, size: fileSize(path)}, nil
+}
+
+// checkNoReplica refuses to create a store in the data directory of a node whose store is in a DynamoDB table: its
+// operator has forgotten the URL.
+func (n *Node) checkNoReplica(path string) error {
+	if exists(path) || !exists(n.path(dynamo.ReplicaName)) {
+		return nil
+	}
+	return &rota.Error{
+		Code: rota.Conflict, Act: "open store", Reason: "the data directory " + n.config.Data + " is that of a store in a DynamoDB table, and no store is given",
+		Hint: "add --store 'dynamodb://TABLE?region=REGION', or use another data directory",
+	}
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
 }
 
 // renameWorker gives the worker a new name at each start with a store that other processes share: it must

@@ -92,10 +92,20 @@ func run(ctx context.Context, url, dir, dsn string, users []string) (err error) 
 	client, reg := rota.New(store), engine.NewRegistry()
 	engine.Handle(reg, sendSummary, engine.WithRetries(4), engine.WithBackoff(time.Minute))
 	engine.Handle(reg, syncUser, engine.WithRetries(0), engine.WithTimeout(10*time.Second))
-	if err := enqueue(ctx, client, users, time.Now()); err != nil {
+	queue, ended := engine.New(client, reg, config), make(chan error, 1)
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	go func() { ended <- queue.Run(ctx) }()
+	select {
+	case err := <-ended:
 		return err
+	case <-queue.Ready(): // from now on the types have their retries
 	}
-	return engine.New(client, reg, config).Run(ctx) // until ctx ends
+	if err := enqueue(ctx, client, users, time.Now()); err != nil {
+		stop()
+		return errors.Join(err, <-ended)
+	}
+	return <-ended // when ctx ends
 }
 
 func main() {

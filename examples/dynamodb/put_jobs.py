@@ -18,6 +18,12 @@ class Failed(Exception):
     """A request that DynamoDB has refused; its first argument is the name of the error."""
 
 
+def new_id(time):
+    """Returns a UUID of version 7, which sorts by time. One of version 4 works too, but lists of Rota sort by id."""
+    bits = int(time.timestamp() * 1000) << 80 | uuid.uuid4().int & ~(-1 << 76) | 7 << 76
+    return str(uuid.UUID(int=bits & ~(3 << 62) | 2 << 62))
+
+
 def mac(key, text):
     return hmac.new(key, text.encode(), hashlib.sha256).digest()
 
@@ -64,9 +70,10 @@ def take_key(table, record, place):
     if there is None:
         return take_key(table, record, place)
     target = {"PK": there["job_pk"], "SK": there["job_sk"]}
-    if "Item" in request("GetItem", {"TableName": table, "Key": target, "ConsistentRead": True}):
+    job = request("GetItem", {"TableName": table, "Key": target, "ConsistentRead": True}).get("Item")
+    if job and job["status"]["S"] not in ("dead_letter", "cancelled"):
         return False
-    try:  # its job is gone
+    try:  # its job is gone, or has died
         request("PutItem", {
             "TableName": table, "Item": new, "ConditionExpression": "job_sk = :seen",
             "ExpressionAttributeValues": {":seen": there["job_sk"]}})
@@ -79,8 +86,8 @@ def take_key(table, record, place):
 
 def put(table, job_type, payload, key=""):
     """Puts one job that is due now."""
-    now = datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="microseconds")
-    name = str(uuid.uuid4())
+    time = datetime.datetime.now(datetime.timezone.utc)
+    now, name = time.isoformat(timespec="microseconds"), new_id(time)
     place = f"scheduled#{now}#{name}"
     if key:
         prefix, _, rest = key.rpartition("#")

@@ -36,6 +36,9 @@ func (s *Store) checkLease(c rota.Command) error {
 	return nil
 }
 
+// CheckLease refuses a lease that the clocks of the processes cannot keep.
+func (s *Store) CheckLease(lease time.Duration) error { return s.log.CheckLease(lease) }
+
 // leaseOf returns the shortest lease of a command, or 0 if it has none.
 func leaseOf(c rota.Command) (shortest time.Duration) {
 	switch c := c.(type) {

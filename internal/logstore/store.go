@@ -59,6 +59,14 @@ func (s *Store) Apply(ctx context.Context, b rota.Batch) ([]rota.Result, error) 
 	return results, nil
 }
 
+// ApplyTx refuses a batch: the log is not in the database of the caller.
+func (s *Store) ApplyTx(context.Context, any, rota.Batch) ([]rota.Result, *rota.PendingTx, error) {
+	return nil, nil, &rota.Error{
+		Code: rota.Invalid, Field: "tx", Reason: "is of a database, and this store is not in one that has transactions of callers",
+		Hint: "enqueue without a transaction, or use a store on PostgreSQL or SQLite",
+	}
+}
+
 // commit appends commands to the log, unless they change nothing.
 func (s *Store) commit(ctx context.Context, b rota.Batch) ([]rota.Result, error) {
 	e, appended := Entry{Batch: b}, true

@@ -274,10 +274,15 @@ func (p *poller) refuse(ctx context.Context, i item, why error) error {
 	}
 	const others = 100 // bytes that the other attributes grow by, or more
 	reason := cut(why.Error(), max(0, min(lastErrorMax, itemBytesMax-i.size()-others)))
-	_, err := p.log.table.update(ctx, "refuse item", i.key(),
-		"SET #status = :dead, #error = :why, #rota = :entry", "#status = :pending AND attribute_not_exists(#rota)",
-		map[string]string{"#status": attrStatus, "#error": attrLastError, "#rota": attrEntry},
-		item{":dead": stringValue(statusDead), ":pending": stringValue(statusPending), ":why": stringValue(reason), ":entry": numberValue(0)})
+	p.log.logger.Warn("an item of another program is refused and becomes a dead letter", "item", i.text(attrSK), "type", i.text(attrJobType), "error", why)
+	set := "SET #status = :dead, #error = :why, #rota = :entry"
+	names := map[string]string{"#status": attrStatus, "#error": attrLastError, "#rota": attrEntry}
+	values := item{":dead": stringValue(statusDead), ":pending": stringValue(statusPending), ":why": stringValue(reason), ":entry": numberValue(0)}
+	if age := p.retention.Dead.Age; age > 0 {
+		set += ", #ttl = :ttl"
+		names["#ttl"], values[":ttl"] = attrTTL, numberValue(p.log.readClock().Add(age).Unix())
+	}
+	_, err := p.log.table.update(ctx, "refuse item", i.key(), set, "#status = :pending AND attribute_not_exists(#rota)", names, values)
 	if isValidation(err) { // it has no space for them, and must not stop the others
 		p.log.logger.Warn("an item of another program cannot be enqueued, and is too large to be a dead letter", "SK", i.text(attrSK), "error", why)
 		return nil

@@ -139,13 +139,13 @@ func (s *Store) startWork(snapshots *snapshotter) {
 // the request.
 func connect(ctx context.Context, options Options) (*table, error) {
 	clock := newServiceClock()
-	load := []func(*awsconfig.LoadOptions) error{}
+	load := []func(*awsconfig.LoadOptions) error{awsconfig.WithLogger(logging.Nop{})}
 	if options.Region != "" {
 		load = append(load, awsconfig.WithRegion(options.Region))
 	}
 	c, err := awsconfig.LoadDefaultConfig(ctx, load...)
 	if err != nil {
-		return nil, &rota.Error{Code: rota.Invalid, Act: "dynamodb: open", Reason: "the configuration of AWS cannot be read", Err: err}
+		return nil, &rota.Error{Code: rota.Invalid, Act: "dynamodb: open", Reason: "the configuration of AWS cannot be read", Err: err, Hint: "check AWS_PROFILE and the files in ~/.aws"}
 	}
 	if c.Region == "" {
 		return nil, rota.Invalidf("region", "is not configured; write it into the URL of the store, as in dynamodb://TABLE?region=eu-west-1")

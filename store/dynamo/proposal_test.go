@@ -34,3 +34,13 @@ func TestBodyWithoutSlotIsRemoved(t *testing.T) {
 		t.Error("the chunks of a proposal that was given up are there")
 	}
 }
+
+func TestTransactionsOfCallersAreRefused(t *testing.T) {
+	server := dyntest.Shared(t, dyntest.Dynoxide)
+	s := openTest(t, server.URL(server.TableName(t))+testParameters)
+	defer s.Close()
+	_, _, err := s.ApplyTx(t.Context(), nil, rota.Batch{Commands: []rota.Command{&rota.Enqueue{Meta: rota.NewMeta(""), Jobs: []rota.NewJob{{Type: "a"}}}}})
+	if rota.CodeOf(err) != rota.Invalid || strings.Contains(err.Error(), "replica") {
+		t.Errorf("a transaction of a caller: %v", err)
+	}
+}

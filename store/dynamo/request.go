@@ -146,7 +146,10 @@ func (t *table) fault(act string, err error) error {
 	case unknown:
 		return &rota.Error{Code: rota.Unavailable, Act: act, Reason: "DynamoDB failed", Err: err, Hint: "try again"}
 	}
-	return &rota.Error{Code: rota.Internal, Act: act, Err: err}
+	return &rota.Error{
+		Code: rota.Internal, Act: act, Reason: fmt.Sprintf("the answer to a request of the table %s is none that Rota expects", t.name), Err: err,
+		Hint: "check that the endpoint is that of DynamoDB; if it is, please report this",
+	}
 }
 
 // errOldRequest is the error of a request that was not sent in time.
