@@ -42,7 +42,7 @@ func (c *runCounts) total() int {
 }
 
 // A program in Python puts 1,000 items, 600 of them with 300 unique keys, while two processes of Rota run jobs and one
-// of them enqueues jobs with the same keys. Each job runs once, and each key once, whoever has taken it.
+// of them enqueues jobs with the same keys. Each job runs once, and each key once, no matter which program has taken it.
 func TestDynamoDBRunsItemsOfPythonOnce(t *testing.T) {
 	t.Parallel()
 	const keys, others = 300, 400

@@ -36,8 +36,8 @@ func newBackupCommand(a *app) *cobra.Command {
 		Short: "Write a consistent copy of a running server's store",
 		Long: `Write a copy of the store at one point in time while the server keeps running. FILE appears only when the copy is
 complete and on disk; an interrupted backup leaves no file. The copy contains the run logs and the SQLite targets in the data
-directory, such as main.db; the output lists what it leaves out. rota restore restores it. A store on PostgreSQL has the
-backups of its database; rota copy moves it into a file.`,
+directory, such as main.db; the output lists what it leaves out, such as the run logs of a store on DynamoDB. rota restore
+restores it. A store on PostgreSQL has the backups of its database; rota copy moves it into a file.`,
 		Example: backupExample,
 		Args:    requireArgs("FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
