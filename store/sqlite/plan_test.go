@@ -15,6 +15,7 @@ import (
 	"github.com/rotajobs/rota"
 	"github.com/rotajobs/rota/internal/storekit"
 	"zombiezen.com/go/sqlite"
+	"zombiezen.com/go/sqlite/sqlitex"
 )
 
 // plan is the expected query plan of a statement: the indexes that it uses. Statements that scan a
@@ -93,6 +94,17 @@ var plans = map[string]plan{
 		scans: []string{"rota_intents"}, // to its first row
 	},
 
+	"sqlTrackAll":       {sql: sqlTrackAll, scans: []string{"rota_jobs"}}, // once, when a replica begins to note changes
+	"sqlTrack":          {sql: sqlTrack},
+	"sqlTrackMoved":     {sql: sqlTrackMoved},
+	"sqlTrackRemoved":   {sql: sqlTrackRemoved},
+	"sqlChanged":        {sql: sqlChanged, indexes: []string{"COVERING INDEX rota_changed_by_entry"}, scans: []string{"c"}}, // in its order
+	"sqlChangedFirst":   {sql: sqlChangedFirst, indexes: []string{"COVERING INDEX rota_changed_by_entry"}},
+	"sqlSettle":         {sql: sqlSettle},
+	"sqlSettleMoved":    {sql: sqlSettleMoved},
+	"sqlSettleUpTo":     {sql: sqlSettleUpTo, indexes: []string{"rota_changed_by_entry"}},
+	"sqlSettleAllMoved": {sql: sqlSettleAllMoved, scans: []string{"rota_moved"}}, // mostly empty
+
 	"hidden jobs": {sql: selectHidden + "true", indexes: []string{"rota_jobs_schedule"}, scans: []string{"d"}}, // mostly empty
 
 	"sqlSchedulesNext":        {sql: sqlSchedulesNext, indexes: []string{"rota_schedules_due", "rota_schedules_paused"}},
@@ -149,8 +161,8 @@ var plans = map[string]plan{
 	},
 }
 
-// unplanned matches statements that look nothing up but a key of rota_meta, and those of Verify and of the files in a backup, which read everything.
-var unplanned = regexp.MustCompile(`^sql(FirstAnchor|AllUnsealed|Contents|FilesTable|HasAttached|Attached|DataVersion|Insert|Put|KeyPut|Update|Fire|Delete|KeyDelete|Verify|Meta|HasMeta|Schema|Integrity|Begin|Commit|Rollback|Savepoint|Release|Caller|SetMark|TxMark|MarkInUse)`)
+// unplanned matches statements that look nothing up but a key of rota_meta, those that create and drop tables, and those of Verify and of the files in a backup, which read everything.
+var unplanned = regexp.MustCompile(`^sql(FirstAnchor|AllUnsealed|Contents|FilesTable|HasAttached|Attached|DataVersion|Insert|Put|KeyPut|Update|Fire|Delete|KeyDelete|Verify|Meta|HasMeta|Schema|Integrity|Begin|Commit|Rollback|Savepoint|Release|Caller|SetMark|TxMark|MarkInUse|SetReplica|CreateChanged|CreateMoved|DropChanged|DropMoved|HasChanged)`)
 
 var (
 	planIndex = regexp.MustCompile(`USING (COVERING )?INDEX (\w+)`)
@@ -160,6 +172,9 @@ var (
 func TestStatementsUseExpectedIndexes(t *testing.T) {
 	s := openTest(t, Config{})
 	conn := rawConn(t, s.path)
+	for _, sql := range []string{sqlCreateChanged, sqlCreateChangedByEntry, sqlCreateMoved} { // a replica has them
+		must(t, sqlitex.ExecuteTransient(conn, sql, nil))
+	}
 	all := maps.Clone(plans)
 	for name, sql := range storekit.Lookups() {
 		one := all[name]

@@ -269,11 +269,13 @@ func TestFailedEntryIsAppliedAgain(t *testing.T) {
 				if d.Applied().Index != e.Index-1 {
 					t.Fatalf("entry %d counts as applied after it failed: %+v", e.Index, d.Applied())
 				}
-				if armed = tries < 20; random.IntN(3) == 0 {
+				if random.IntN(3) == 0 {
 					files := copyFiles(t, d.path)
 					must(t, d.Close())
+					armed = false
 					d = openReplicaAt(t, files, config)
 				}
+				armed = tries < 20
 			}
 			armed = false
 			if d.Applied() != r.Applied() {
