@@ -4,6 +4,7 @@ package main
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -23,8 +24,28 @@ func (s *dynamoStore) get(f *testCluster, pk, sk string) map[string]string {
 	f.Helper()
 	out, err := s.client.GetItem(f.Context(), &dynamodb.GetItemInput{TableName: &s.table, Key: itemKey(pk, sk), ConsistentRead: aws.Bool(true)})
 	must(f, err)
+	return textsOf(out.Item)
+}
+
+// itemsOf returns the items of a partition whose sort keys end in a text.
+func (s *dynamoStore) itemsOf(f *testCluster, pk, end string) (all []map[string]string) {
+	f.Helper()
+	out, err := s.client.Query(f.Context(), &dynamodb.QueryInput{
+		TableName: &s.table, KeyConditionExpression: aws.String("PK = :pk"), ConsistentRead: aws.Bool(true),
+		ExpressionAttributeValues: map[string]types.AttributeValue{":pk": textValue(pk)},
+	})
+	must(f, err)
+	for _, item := range out.Items {
+		if texts := textsOf(item); strings.HasSuffix(texts["SK"], end) {
+			all = append(all, texts)
+		}
+	}
+	return all
+}
+
+func textsOf(attributes map[string]types.AttributeValue) map[string]string {
 	item := map[string]string{}
-	for name, value := range out.Item {
+	for name, value := range attributes {
 		switch value := value.(type) {
 		case *types.AttributeValueMemberS:
 			item[name] = value.Value
