@@ -34,6 +34,10 @@ func TestConformance(t *testing.T) {
 // the item of a failed condition.
 func TestConformanceWithoutTransactions(t *testing.T) {
 	h := harness(dyntest.Shared(t, dyntest.Dynalite))
+	h.Open = func(t testing.TB) rota.Store {
+		server := dyntest.Shared(t, dyntest.Dynalite) // another one if it has ended
+		return openTest(t, server.URL(server.TableName(t))+testParameters)
+	}
 	if depth.Deep() {
 		storetest.Run(t, h)
 		return

@@ -34,7 +34,7 @@ func command(kind Kind, port int, data string) ([]string, error) {
 		if err != nil {
 			return nil, fmt.Errorf("node is not installed, which runs dynalite; run make dynamo")
 		}
-		args := []string{node, script, "--host", host, "--port", fmt.Sprint(port), "--createTableMs", tableDelay, "--deleteTableMs", tableDelay}
+		args := []string{node, "-e", keepRunning, script, "--host", host, "--port", fmt.Sprint(port), "--createTableMs", tableDelay, "--deleteTableMs", tableDelay}
 		if data != "" {
 			args = append(args, "--path", data)
 		}
@@ -42,6 +42,10 @@ func command(kind Kind, port int, data string) ([]string, error) {
 	}
 	return nil, fmt.Errorf("no program is a server of the kind %q; use %s or %s", kind, Dynoxide, Dynalite)
 }
+
+// keepRunning starts the script of the next argument. Dynalite would end at an error that it does not handle, such as
+// one of a connection that its client closes in the middle of a request.
+const keepRunning = `process.on("uncaughtException", e => console.error(e)); require(process.argv[1])`
 
 // tableDelay is how many milliseconds a table of dynalite is being created or deleted. Its default is 500.
 const tableDelay = "20"
