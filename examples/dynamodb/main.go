@@ -48,7 +48,7 @@ func sendSummary(_ context.Context, s DailySummary) error {
 
 func syncUser(ctx context.Context, s UserSync) error {
 	if s.User == "nobody" {
-		panic("there is no user " + s.User) // reported with its stack
+		panic("there is no user " + s.User) // shows how a panic is reported, with its stack
 	}
 	fmt.Printf("sync of %s (attempt %d)\n", s.User, engine.Job(ctx).Attempt)
 	return nil

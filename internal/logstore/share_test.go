@@ -120,7 +120,7 @@ func TestEventsAreOwnOrOfOthers(t *testing.T) {
 		t.Errorf("the sender is asked to stop %v, and the other %v", stopsA, stopsB)
 	}
 	b.Lost("a gap")
-	a.Lost("nobody is told")
+	a.Lost("without a watcher")
 	if !slices.Equal(lost, []string{"a gap"}) {
 		t.Errorf("lost: %v", lost)
 	}
